@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Everything that is known about one pinned PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cartographer.model.operator import Operator
+    from cartographer.model.source import SourceInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A definition worth finding: function, class, kernel, macro, stub, Python function."""
+
+    name: str
+    qualname: str
+    kind: str
+    path: str
+    line: int
+    end_line: int
+    signature: str = ""
+    guards: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """One scanned file."""
+
+    path: str
+    blob: str
+    size: int
+    language: str
+    lines: int
+    error_nodes: int = 0
+    error_bytes: int = 0
+    includes: tuple[tuple[str, int], ...] = ()  # (resolved path in the tree, or the target as written; line)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """A dispatch stub: where it is declared and defined, and what is registered to it per device."""
+
+    name: str
+    declared: tuple[tuple[str, int], ...]
+    defined: tuple[tuple[str, int], ...]
+    registrations: tuple[tuple[str, str, str, int], ...]  # (device or capability, kernel, path, line)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedFile:
+    """A file that PyTorch's build writes: which generator and template, and how many shards."""
+
+    name: str
+    generator: str  # path of the generator
+    generator_line: int
+    template: str | None
+    shards: int
+    holds: str  # one sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Era:
+    """A stratum: a named span of the history, with the commits that prove it."""
+
+    name: str
+    first: str  # ISO dates
+    last: str
+    evidence: tuple[tuple[str, str, str], ...] = ()  # (what, commit, date)
+
+
+@dataclass(frozen=True, slots=True)
+class FileDates:
+    """Dates of one file: runs of consecutive lines with the index of the commit each came in by."""
+
+    path: str
+    born: str | None
+    changed: str | None
+    former_names: tuple[str, ...] = ()
+    runs: tuple[tuple[int, int], ...] = ()  # (number of lines, index into Strata.commits); -1 = unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Strata:
+    """The dated ground, or why there is none."""
+
+    level: str  # "lines" | "files" | "none"
+    reason: str = ""  # why not more, and what to run
+    commits: tuple[tuple[str, str], ...] = ()  # (commit id, ISO date of the committer)
+    files: Mapping[str, FileDates] = field(default_factory=dict)
+    eras: tuple[Era, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """Something that we could not tell, with the reason; counted and shown."""
+
+    stage: str
+    subject: str
+    reason: str
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Atlas:
+    """One version, whole: what `store` writes and everything else reads."""
+
+    source: SourceInfo
+    tool_version: str
+    operators: tuple[Operator, ...]
+    files: tuple[FileEntry, ...]
+    symbols: tuple[Symbol, ...]
+    stubs: tuple[Stub, ...] = ()
+    generated: tuple[GeneratedFile, ...] = ()
+    unresolved: tuple[Unresolved, ...] = ()
+    strata: Strata = field(default_factory=lambda: Strata("none", "not dated"))
+    seconds: Mapping[str, float] = field(default_factory=dict)

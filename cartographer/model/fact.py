@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a scan finds in one file. Facts are compact msgspec structs: a tree holds about a million of them,
+and they travel between processes and live in the cache by blob id.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Call(msgspec.Struct, frozen=True, array_like=True):
+    """One use of a name inside a function body.
+
+    `name` is the callee as written, without template arguments and white space: `at::add`, `self.add`, `add_stub`,
+    `structured_x::impl`. `form` is "call", "method" (x.f(), x->f()), "launch" (f<<<...>>>()), "lambda" (an
+    anonymous function; `name` is ""), "construct" (Functor<T>(...) or Functor{...}), "macro" (an upper-case
+    name that takes arguments) or "reference" (a known function-like name passed without being called: `&f`,
+    `f` as template argument).
+    `arguments` are the texts of the arguments, each cut at 120 characters; `template` is the text between < and >.
+    """
+
+    name: str
+    form: str
+    line: int
+    arguments: tuple[str, ...] = ()
+    template: str = ""
+    end_line: int = 0
+    guards: tuple[str, ...] = ()  # the #if conditions around it that are not around the whole definition
+    context: str = ""  # nearest enclosing if/switch-case/else condition text inside the body, "" at the top level
+
+
+class Definition(msgspec.Struct, frozen=True, array_like=True):
+    """A function, class or macro-headed body.
+
+    `qualname` has the enclosing namespaces and classes: `at::native::(anonymous)::f`. For a body whose head is a
+    macro use, as `TORCH_IMPL_FUNC(mul_out) (args) {...}`, `macro` holds ("TORCH_IMPL_FUNC", "mul_out") and `name`
+    is the head as written; what it really defines is told by expansion (see `expand`).
+    """
+
+    name: str
+    qualname: str
+    kind: str  # function | method | kernel (__global__) | device (__device__ only) | class | struct | enum | lambda-variable | macro-headed | declaration | metal-kernel | variable | alias
+    line: int  # of the name
+    start: int  # first line, template<> and attributes included
+    end: int
+    parameters: tuple[str, ...] = ()  # type and name of each parameter, white space folded, defaults kept
+    returns: str = ""
+    template: str = ""  # the template parameter list
+    guards: tuple[str, ...] = ()  # enclosing #if conditions, outermost first; an #else is "!(cond)"
+    macro: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()  # of a class
+    calls: tuple[Call, ...] = ()
+    text: str = ""  # the body's source, kept only for macro-headed bodies of registration blocks (TORCH_LIBRARY...)
+
+
+class MacroDefinition(msgspec.Struct, frozen=True, array_like=True):
+    """`#define name(parameters) body`; `parameters` is None for an object-like macro. `lines` are the physical
+    lines of the body, in order (so that a token of the body has a line of its own).
+    """
+
+    name: str
+    parameters: tuple[str, ...] | None
+    line: int
+    body: str  # continuation lines joined by "\n", comments removed
+    guards: tuple[str, ...] = ()
+    undefined: int = 0  # line of the #undef that ends it in this file, 0 if none
+
+
+class MacroUse(msgspec.Struct, frozen=True, array_like=True):
+    """A macro used at namespace or class scope: `REGISTER_DISPATCH(add_stub, &add_kernel)`. `text` is the whole use
+    with its line breaks, `namespace` the enclosing qualified name.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    line: int
+    end_line: int
+    text: str
+    namespace: str = ""
+    guards: tuple[str, ...] = ()
+
+
+class Include(msgspec.Struct, frozen=True, array_like=True):
+    """`#include "target"` or a Python import (target is then the dotted module, names what is taken from it)."""
+
+    target: str
+    line: int
+    names: tuple[str, ...] = ()
+
+
+class PythonRegistration(msgspec.Struct, frozen=True, array_like=True):
+    """A statement by which Python defines or registers operators (see dispatch.python)."""
+
+    form: str  # e.g. "register_meta", "register_decomposition", "define", "impl", "custom_op", "py_impl", ...
+    line: int
+    operators: tuple[str, ...]  # as written: "aten.add.Tensor", a schema string, ...
+    function: str = ""
+    function_line: int = 0
+    key: str = ""
+    detail: tuple[tuple[str, str], ...] = ()  # further keyword arguments, as written
+
+
+class FileFacts(msgspec.Struct, frozen=True, array_like=True):
+    """All facts of one file, and its parse health."""
+
+    language: str
+    lines: int
+    error_nodes: int = 0
+    error_bytes: int = 0
+    definitions: tuple[Definition, ...] = ()
+    macros: tuple[MacroDefinition, ...] = ()
+    uses: tuple[MacroUse, ...] = ()
+    includes: tuple[Include, ...] = ()
+    using: tuple[str, ...] = ()  # `using namespace X` and `using X::y`, at file scope
+    python: tuple[PythonRegistration, ...] = ()
+    notes: tuple[str, ...] = ()  # not UTF-8, truncated, too deep, ...

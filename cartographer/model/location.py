@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A place in PyTorch's repository, and the languages of its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import PurePosixPath
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """`path` relative to PyTorch's root, `line` counted from 1; `end_line` when the thing has an extent."""
+
+    path: str
+    line: int
+    end_line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class Language(Enum):
+    """What a scanned file is written in."""
+
+    CPP = "C++"
+    C = "C"
+    CUDA = "CUDA"
+    OBJCXX = "Objective-C++"
+    METAL = "Metal"
+    PYTHON = "Python"
+    YAML = "YAML"
+    OTHER = "other"
+
+
+_BY_SUFFIX = {
+    ".cpp": Language.CPP, ".cc": Language.CPP, ".cxx": Language.CPP, ".h": Language.CPP, ".hpp": Language.CPP,
+    ".hh": Language.CPP, ".inl": Language.CPP, ".inc": Language.CPP, ".c": Language.C,
+    ".cu": Language.CUDA, ".cuh": Language.CUDA, ".hip": Language.CUDA,
+    ".mm": Language.OBJCXX, ".m": Language.OBJCXX, ".metal": Language.METAL,
+    ".py": Language.PYTHON, ".pyi": Language.PYTHON, ".yaml": Language.YAML, ".yml": Language.YAML,
+}
+
+
+def language_of(path: str) -> Language:
+    """The language of a file, by its name; `python_variable_methods.cpp.in` counts as C++, `x.pyi.in` as Python."""
+    name = path.removesuffix(".in")
+    return _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), Language.OTHER)

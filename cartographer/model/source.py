@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was read: the kind of source, the release and the commit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+class SourceKind(Enum):
+    """The three kinds of source, as the export names them."""
+
+    GIT = "git"
+    DIRECTORY = "directory"
+    WHEEL = "wheel"
+
+
+class Availability(Enum):
+    """Why a path gives no bytes."""
+
+    PRESENT = "present"
+    ABSENT = "absent"  # this PyTorch has no such file
+    NOT_SHIPPED = "not in a wheel"  # it may exist in the repository, this kind of source does not carry it
+    MISSING_BLOB = "blob missing"  # the tree names it, the clone lacks its content
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """One pinned PyTorch."""
+
+    kind: SourceKind
+    version: str  # "2.6.0"
+    tag: str  # "v2.6.0"; the tag that the version would have when the source has none
+    commit: str | None  # 40 hex digits when known (git; a wheel's torch/version.py)
+    described: str  # where it was read from, for people: a path, a URL, a wheel's file name
+    web: str = "https://github.com/pytorch/pytorch"  # where permalinks point
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """One file of the tree: its path in PyTorch's repository and its git blob id (computed where git is absent)."""
+
+    path: str
+    blob: str
+    size: int
+
+
+class Tree(Protocol):
+    """One pinned PyTorch as a set of files. Stages ask it for bytes and never for its kind."""
+
+    @property
+    def info(self) -> SourceInfo:
+        """What was read."""
+
+    def files(self) -> tuple[TreeFile, ...]:
+        """All files, sorted by path; paths are those of PyTorch's repository whatever the source."""
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file. Raises CheckoutError when it is absent, with the reason."""
+
+    def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """(path, bytes) in the order asked for; unreadable ones are left out (see `availability`)."""
+
+    def availability(self, path: str) -> Availability:
+        """Whether, and if not why, a path gives bytes."""
