@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""C++ tokens that know where they were written.
+
+The phases of translation that matter for reading registrations ([lex.phases]): line splices, comments, tokens,
+directives. Directives are not executed: each token carries the `#if` conditions around it instead.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+NO_NAMES: frozenset[str] = frozenset()
+
+
+class Token(NamedTuple):
+    """One token. `kind` is "name", "number", "string", "char" or "punctuator"; `path` and `line` say where its text
+    stands, through all expansions; `hidden` names the macros that made it (they do not expand again in it).
+    """
+
+    kind: str
+    text: str
+    path: str
+    line: int
+    spaced: bool = False  # white space before it, which `#` turns into one blank
+    guards: tuple[str, ...] = ()
+    hidden: frozenset[str] = NO_NAMES
+
+
+_LEXEME = re.compile(
+    r"""
+      (?P<space>(?:[ \t\r\f\v]|\\\r?\n)+)
+    | (?P<newline>\n)
+    | (?P<comment>//(?:[^\n\\]|\\\r?\n|\\.)*|/\*.*?(?:\*/|\Z))
+    | (?P<raw>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\((?:.*?)\)(?P=fence)")
+    | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\\r?\n|\\.)*"?)
+    | (?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')
+    | (?P<number>\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*)
+    | (?P<name>[A-Za-z_$][\w$]*)
+    | (?P<punctuator>\.\.\.|<<=|>>=|<=>|->\*|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|\.\*|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<word>\w*)(?P<rest>(?:[^\n\\/]|\\\r?\n|\\.|/(?![*/])|/\*.*?\*/|//[^\n]*)*)", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def tokenize(text: str, path: str = "", line: int = 1, guards: tuple[str, ...] = ()) -> list[Token]:
+    """The tokens of a piece of C++ that holds no directives, such as the body of a macro."""
+    return list(_lex(text, 0, len(text), path, line, guards))
+
+
+def _lex(text: str, start: int, end: int, path: str, line: int, guards: tuple[str, ...]) -> Iterator[Token]:
+    spaced = False
+    match = _LEXEME.match
+    position = start
+    while position < end:
+        found = match(text, position, end)
+        if found is None:  # cannot happen: the last alternative takes any character
+            return
+        kind = found.lastgroup or ""
+        if kind == "fence":
+            kind = "raw"
+        position = found.end()
+        if kind == "newline":
+            line += 1
+            spaced = True
+            continue
+        word = found.group()
+        if kind in ("space", "comment"):
+            spaced = True
+        else:
+            yield Token("string" if kind == "raw" else kind, word, path, line, spaced, guards)
+            spaced = False
+        if "\n" in word:
+            line += word.count("\n")
+
+
+def read_tokens(text: str, path: str) -> list[Token]:
+    """The tokens of a whole file, each with the conditions (`#if`, `#elif`, `#else`) that stand around it."""
+    tokens: list[Token] = []
+    conditions = Conditions()
+    line, position, length = 1, 0, len(text)
+    piece_start, piece_line = 0, 1
+    in_comment_until = 0
+    while position < length:
+        end = text.find("\n", position)
+        end = length if end < 0 else end
+        head = text[position:end]
+        stripped = head.lstrip()
+        if stripped.startswith("#") and position >= in_comment_until:
+            tokens.extend(_lex(text, piece_start, position, path, piece_line, conditions.current))
+            found = _DIRECTIVE.match(text, position)
+            if found is not None:
+                conditions.take(found.group("word"), folded(found.group("rest")))
+                end = max(found.end(), end if not found.group("rest") else found.end())
+                next_line = text.find("\n", end)
+                end = length if next_line < 0 else next_line
+            line += text.count("\n", position, end) + 1
+            position = end + 1
+            piece_start, piece_line = position, line
+            continue
+        if "/*" in head or 'R"' in head:
+            in_comment_until = max(in_comment_until, _long_token_end(text, position, end))
+        position = end + 1
+        line += 1
+    tokens.extend(_lex(text, piece_start, length, path, piece_line, conditions.current))
+    return tokens
+
+
+def _long_token_end(text: str, start: int, end: int) -> int:
+    """Where the last comment or raw string that begins on this line ends: `#` inside it is no directive."""
+    position = start
+    reached = start
+    while position < end:
+        found = _LEXEME.match(text, position)
+        if found is None:
+            break
+        position = reached = found.end()
+    return reached
+
+
+def folded(text: str) -> str:
+    """A directive's text without comments and line splices, white space folded."""
+    return " ".join(_COMMENT.sub(" ", text.replace("\\\r\n", " ").replace("\\\n", " ")).split())
+
+
+class Conditions:
+    """The stack of `#if` conditions at a point of a file; an `#else` is "!(condition)"."""
+
+    def __init__(self) -> None:
+        self._stack: list[tuple[list[str], str]] = []
+        self.current: tuple[str, ...] = ()
+
+    def take(self, word: str, rest: str) -> None:
+        """Account for one directive; those that are no conditions change nothing."""
+        if word in ("if", "ifdef", "ifndef"):
+            condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[word]
+            self._stack.append(([], condition))
+        elif word in ("elif", "else") and self._stack:
+            earlier, last = self._stack.pop()
+            self._stack.append(([*earlier, f"!({last})"], rest if word == "elif" else ""))
+        elif word == "endif" and self._stack:
+            self._stack.pop()
+        else:
+            return
+        self.current = tuple(c for earlier, last in self._stack for c in (*earlier, last) if c)
+
+
+def spelled(tokens: Sequence[Token]) -> str:
+    """The text of tokens, one blank where white space stood."""
+    return "".join((" " if t.spaced and i else "") + t.text for i, t in enumerate(tokens))
+
+
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]+)|([0-7]{1,3})|\r?\n|(.))", re.DOTALL)
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+
+
+def string_value(token: Token) -> str:
+    """What a string literal stands for."""
+    text = token.text
+    raw = re.match(r'(?:u8|[uUL])?R"([^(]*)\((.*)\)\1"\Z', text, re.DOTALL)
+    if raw is not None:
+        return raw.group(2)
+    body = text[text.index('"') + 1 :].removesuffix('"')
+
+    def plain(found: re.Match[str]) -> str:
+        if found.group(1):
+            return chr(int(found.group(1), 16))
+        if found.group(2):
+            return chr(int(found.group(2), 8))
+        return _SIMPLE.get(found.group(3), found.group(3)) if found.group(3) else ""
+
+    return _ESCAPE.sub(plain, body) if "\\" in body else body
