@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two operator lists -> their changes. The key is the full name with in-place underscore and overload."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cartographer.compare.change import Change, ChangePlace, Comparison, Level
+from cartographer.compare.derivatives import derivative_changes
+from cartographer.compare.registrations import registration_changes
+from cartographer.compare.schemas import compare_schemas
+from cartographer.compare.successors import find_successor
+from cartographer.compare.verdict import why_not
+from cartographer.model.schema import FunctionSchema, SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cartographer.model.oplist import OperatorList, OperatorRow
+
+
+def compare(old: OperatorList, new: OperatorList) -> Comparison:
+    """All changes from `old` to `new`, breaks first, then by operator."""
+    bases_old, bases_new = _bases(old), _bases(new)
+    changes: list[Change] = []
+    for name in sorted(old.rows.keys() | new.rows.keys()):
+        was, now = old.rows.get(name), new.rows.get(name)
+        if was is None and now is not None:
+            changes.append(_added(now, _base(name) in bases_old))
+        elif now is None and was is not None:
+            changes.append(_removed(was, _base(name) in bases_new, old, new))
+        elif was is not None and now is not None:
+            changes += _changed(was, now, old, new)
+    changes.sort(key=lambda change: (-change.level, change.op, change.id))
+    return Comparison(old.version, new.version, tuple(changes), (), _web(old), _web(new))
+
+
+def _web(side: OperatorList) -> str:
+    return f"{side.web}/blob/{side.commit or side.tag}"
+
+
+def _base(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _bases(side: OperatorList) -> frozenset[str]:
+    return frozenset(_base(name) for name in side.rows)
+
+
+def _place(side: str, row: OperatorRow) -> ChangePlace:
+    return ChangePlace(side, row.path, row.line)
+
+
+def _added(row: OperatorRow, known: bool) -> Change:
+    return Change(
+        "overload-added" if known else "op-added", Level.INFO, row.name, "a new overload" if known else "a new operator",
+        new=row.schema, places=(_place("new", row),), generated=row.generated,
+    )
+
+
+def _removed(row: OperatorRow, known: bool, old: OperatorList, new: OperatorList) -> Change:
+    successor = find_successor(row, old, new)
+    reason = f"calls to it fail; {successor.says}" if successor else "calls to it fail; no successor found"
+    detail: dict[str, object] = {"successor": successor.name, "evidence": successor.evidence} if successor else {"successor": None}
+    return Change(
+        "overload-removed" if known else "op-removed", Level.BREAK, row.name, reason, old=row.schema, detail=detail,
+        places=(_place("old", row),), generated=row.generated,
+    )
+
+
+def _changed(was: OperatorRow, now: OperatorRow, old: OperatorList, new: OperatorList) -> Iterator[Change]:
+    places = (_place("old", was), _place("new", now))
+
+    def change(id_: str, level: Level, reason: str, before: str | None, after: str | None, **more: object) -> Change:
+        fold = str(more.pop("fold", ""))
+        return Change(id_, level, now.name, reason, before, after, more, places, now.generated and was.generated, fold)
+
+    yield from _schema_changes(was, now, places)
+    for word, before, after in (("variants", was.variants, now.variants), ("tags", was.tags, now.tags)):
+        gained, lost = sorted(set(after) - set(before)), sorted(set(before) - set(after))
+        if gained or lost:
+            breaks = word == "variants" and bool(lost)
+            reason = f"lost {', '.join(lost)}" if lost else f"gained {', '.join(gained)}"
+            level = Level.BREAK if breaks else Level.INFO
+            yield change(f"{word}-changed", level, reason, ", ".join(before), ", ".join(after), gained=gained, lost=lost)
+    if was.python_module != now.python_module:
+        reason = f"its Python name moves from {_module(was)} to {_module(now)}"
+        yield change("python-module-changed", Level.BREAK, reason, was.python_module, now.python_module)
+    yield from registration_changes(was, now, old, new, change)
+    yield from derivative_changes(was, now)
+    for key in sorted(was.flags.keys() | now.flags.keys()):
+        if (before_flag := was.flags.get(key)) != (after_flag := now.flags.get(key)):
+            yield change("flag-changed", Level.INFO, f"{key} changed", before_flag, after_flag, flag=key)
+    if was.generated != now.generated:
+        words = ("torchgen makes it now", "it is written by hand now")
+        yield change("generated-changed", Level.INFO, words[was.generated], str(was.generated), str(now.generated))
+
+
+def _module(row: OperatorRow) -> str:
+    return f"torch._C._{row.python_module}" if row.python_module else "torch"
+
+
+def _schema_changes(was: OperatorRow, now: OperatorRow, places: tuple[ChangePlace, ...]) -> Iterator[Change]:
+    if was.schema == now.schema:
+        return
+    try:
+        before, after = FunctionSchema.parse(was.schema), FunctionSchema.parse(now.schema)
+    except SchemaError:  # an ancient row: the texts differ, more cannot be said
+        yield Change("schema-changed", Level.MAYBE, now.name, "a schema that cannot be read", was.schema, now.schema, {}, places)
+        return
+    reason = why_not(after, before)
+    found = compare_schemas(before, after)
+    for part in found:
+        level, says, fold = _level(part.harmless, reason, part.says, part.id, before, after)
+        yield Change(part.id, level, now.name, says, part.old, part.new, {**part.detail, "schema": [was.schema, now.schema]},
+                     places, now.generated, fold)
+
+
+def _level(harmless: bool, reason: str | None, says: str, id_: str, old: FunctionSchema, new: FunctionSchema) -> tuple[Level, str, str]:
+    """A change breaks when PyTorch calls the new schema not backward compatible and this change takes part in it."""
+    if harmless:
+        return Level.MAYBE, f"{says}; C++ kernels registered for it need the other type", "int respelled as SymInt" if "SymInt" in says else "respelled"
+    if reason is not None:
+        return Level.BREAK, f"{says} ({reason})", ""
+    if id_ in ("arg-added-default", "default-added", "default-changed", "arg-retyped", "alias-changed"):
+        return Level.MAYBE, f"{says}; calls go on, overriding subclasses and registered kernels see another signature", ""
+    return Level.INFO, says, ""
+
+
+_WORD = re.compile(r"\w+|\W")
+
+
+def marked(old: str, new: str) -> tuple[tuple[tuple[bool, str], ...], tuple[tuple[bool, str], ...]]:
+    """Both texts in pieces, True where they differ: for showing them side by side."""
+    from difflib import SequenceMatcher
+
+    left, right = _WORD.findall(old), _WORD.findall(new)
+    pieces_old: list[tuple[bool, str]] = []
+    pieces_new: list[tuple[bool, str]] = []
+    for kind, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if a < b:
+            pieces_old.append((kind != "equal", "".join(left[a:b])))
+        if c < d:
+            pieces_new.append((kind != "equal", "".join(right[c:d])))
+    return tuple(pieces_old), tuple(pieces_new)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Changes of an operator's own dispatch block, of what serves it in effect, and of its structured group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from cartographer.compare.change import Change, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cartographer.model.oplist import OperatorList, OperatorRow
+
+
+class MakeChange(Protocol):
+    """Makes a change of the operator at hand."""
+
+    def __call__(self, id_: str, level: Level, reason: str, before: str | None, after: str | None, **more: object) -> Change: ...
+
+
+_COMPOSITES = {
+    "CompositeImplicitAutograd": "Implicit",
+    "CompositeExplicitAutograd": "Explicit",
+    "CompositeExplicitAutogradNonFunctional": "ExplicitNonFunctional",
+}
+
+
+def composite_kind(row: OperatorRow) -> str:
+    """Implicit, Explicit, ExplicitNonFunctional or no."""
+    return next((word for key, word in _COMPOSITES.items() if key in row.dispatch), "no")
+
+
+def effective_keys(row: OperatorRow, side: OperatorList) -> frozenset[str]:
+    """The keys of its own block and those that it has through the structured operator that it delegates to."""
+    keys = set(row.dispatch)
+    if row.structured_delegate:
+        delegate = side.rows.get(f"aten::{row.structured_delegate}")
+        keys |= set(delegate.dispatch) if delegate else set()
+    return frozenset(keys)
+
+
+def registration_changes(was: OperatorRow, now: OperatorRow, old: OperatorList, new: OperatorList, change: MakeChange) -> Iterator[Change]:
+    """Keys gained and lost, kernels renamed, composite kind, structured group, autogen."""
+    effective_old, effective_new = effective_keys(was, old), effective_keys(now, new)
+    yield from _own_block(was, now, effective_old, effective_new, change)
+    for key in sorted(effective_new - effective_old - now.dispatch.keys()):
+        yield change("effective-gained", Level.INFO, f"{key} serves it through {now.structured_delegate or 'torchgen'}", None, key, key=key)
+    for key in sorted(effective_old - effective_new - was.dispatch.keys()):
+        yield change("effective-lost", Level.MAYBE, f"{key} served it through {was.structured_delegate or 'torchgen'}", key, None, key=key)
+    before, after = composite_kind(was), composite_kind(now)
+    if before != after:
+        reason = "backends that have no kernel of their own are served otherwise"
+        yield change("composite-changed", Level.MAYBE, reason, before, after)
+    for word, a, b in (
+        ("structured", str(was.structured), str(now.structured)),
+        ("structured-delegate", was.structured_delegate, now.structured_delegate),
+        ("structured-inherits", was.structured_inherits, now.structured_inherits),
+    ):
+        if a != b:
+            yield change(f"{word}-changed", Level.INFO, f"{word.replace('-', '_')} changed", a or None, b or None)
+    if was.autogen != now.autogen:
+        gained, lost = sorted(set(now.autogen) - set(was.autogen)), sorted(set(was.autogen) - set(now.autogen))
+        yield change("autogen-changed", Level.INFO, "torchgen derives other operators from it", ", ".join(was.autogen) or None,
+                     ", ".join(now.autogen) or None, gained=gained, lost=lost)
+
+
+def _own_block(
+    was: OperatorRow, now: OperatorRow, effective_old: frozenset[str], effective_new: frozenset[str], change: MakeChange,
+) -> Iterator[Change]:
+    for key in sorted(now.dispatch.keys() - was.dispatch.keys()):
+        former = _server(was, key, effective_old)
+        reason = f"{key} has a kernel of its own" + (f", {former} served it before" if former else "")
+        fold = f"{key}: {former} served it before" if former else ""
+        yield change("dispatch-gained", Level.INFO, reason, None, now.dispatch[key], key=key, by_default=now.implied, fold=fold)
+    for key in sorted(was.dispatch.keys() - now.dispatch.keys()):
+        still = _server(now, key, effective_new)
+        level = Level.INFO if still else Level.MAYBE
+        reason = f"{still} still serves {key}" if still else f"nothing in the list serves {key} any more"
+        fold = f"{key}: {still} still serves it" if still else ""
+        yield change("dispatch-lost", level, reason, was.dispatch[key], None, key=key, by_default=was.implied, fold=fold)
+    for key in sorted(was.dispatch.keys() & now.dispatch.keys()):
+        before, after = was.dispatch[key], now.dispatch[key]
+        if before == after:
+            continue
+        symint = before.removesuffix("_symint") == after.removesuffix("_symint")
+        reason = "the same kernel, taking SymInt" if symint else "another kernel function"
+        yield change("kernel-changed", Level.INFO, reason, before, after, key=key, **({"only": "_symint"} if symint else {}),
+                     fold="kernels respelled with _symint" if symint else "")
+
+
+def _server(row: OperatorRow, key: str, effective: frozenset[str]) -> str | None:
+    """What else serves a backend key: the structured delegate, or a composite."""
+    if key in _COMPOSITES:
+        return None
+    if key in effective - row.dispatch.keys():
+        return row.structured_delegate
+    return next((alias for alias in _COMPOSITES if alias in row.dispatch), None)

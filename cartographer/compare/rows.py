@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Declarations, and the operators that torchgen adds to them -> the operator list of a release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import Origin
+from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cartographer.model.declaration import Declarations, Derivative, NativeFunction
+    from cartographer.model.operator import Operator
+    from cartographer.model.source import SourceInfo
+
+# Alias keys by their names of today (c10/core/DispatchKey.h): a catch-all of 1.7 and before became Math in 1.8,
+# then CompositeImplicitAutograd; DefaultBackend became CompositeExplicitAutograd.
+_KEY_OF_TODAY = {
+    "CatchAll": "CompositeImplicitAutograd",
+    "Math": "CompositeImplicitAutograd",
+    "DefaultBackend": "CompositeExplicitAutograd",
+}
+# torchgen/model.py (NativeFunction.from_yaml) puts this tag on every operator of aten: it says nothing of the one.
+_TAG_OF_ALL = "pt2_compliant_tag"
+_TRUE_FLAGS = ("manual_cpp_binding", "manual_kernel_registration", "use_const_ref_for_mutable_tensors")
+
+
+def operator_list(info: SourceInfo, declarations: Declarations, operators: Iterable[Operator]) -> OperatorList:
+    """The list of one release; `operators` are those of the yaml and of torchgen, of which only the added ones count."""
+    derivatives = {d.name.full: _derivative(d) for d in declarations.derivatives}
+    rows = {f.name.full: _declared(f, derivatives.get(f.name.full)) for f in declarations.functions}
+    for op in operators:
+        if op.origin is Origin.GENERATED and op.name not in rows:
+            rows[op.name] = _added(op)
+    return OperatorList(info.version, info.tag, info.commit, info.web, dict(sorted(rows.items())))
+
+
+def _declared(function: NativeFunction, derivative: DerivativeRow | None) -> OperatorRow:
+    implied = function.dispatch is None and not function.in_structured_group
+    dispatch = {e.key: e.kernel for e in function.dispatch or ()}
+    if implied:
+        base = function.name.base
+        dispatch = {"CompositeImplicitAutograd": f"{base}_out" if function.schema.out else base}
+    flags = {key: "True" for key in _TRUE_FLAGS if getattr(function, key)}
+    if not function.device_guard:
+        flags["device_guard"] = "False"
+    for key in ("device_check", "category_override"):
+        if (value := getattr(function, key)) is not None:
+            flags[key] = value
+    for key in ("precomputed", "cpp_no_default_args"):
+        if value := getattr(function, key):
+            flags[key] = "; ".join(value)
+    if function.ufunc_inner_loop:
+        flags["ufunc_inner_loop"] = "; ".join(f"{u.key}: {u.name} ({', '.join(u.dtypes)})" for u in function.ufunc_inner_loop)
+    return OperatorRow(
+        name=function.name.full, schema=str(function.schema), path=function.place.path, line=function.place.line,
+        variants=tuple(sorted(function.variants)), python_module=function.python_module or "",
+        tags=tuple(sorted(set(function.tags) - {_TAG_OF_ALL})), dispatch=_today(dispatch), implied=implied,
+        structured=function.structured, structured_delegate=function.structured_delegate or "",
+        structured_inherits=function.structured_inherits or "", autogen=tuple(sorted(str(n) for n in function.autogen)),
+        flags={**flags, **function.other}, derivative=derivative,
+    )
+
+
+def _today(dispatch: Mapping[str, str]) -> dict[str, str]:
+    return {_KEY_OF_TODAY.get(key, key): kernel for key, kernel in dispatch.items()}
+
+
+def _added(op: Operator) -> OperatorRow:
+    """An operator of torchgen's: its kernel stands in generated code, under one composite key."""
+    kernels = {r.key: r.kernel.rpartition("::")[2] for r in op.registrations if r.kernel and r.key.startswith("Composite")}
+    return OperatorRow(
+        name=op.name, schema=op.schema.partition("::")[2], path=op.declared.path, line=op.declared.line, generated=True,
+        variants=tuple(sorted(op.variants)), python_module=op.python_module or "",
+        tags=tuple(sorted(set(op.tags) - {_TAG_OF_ALL})), dispatch=_today(kernels),
+    )
+
+
+def _derivative(row: Derivative) -> DerivativeRow:
+    formulas = {
+        f"{part.key} {name}": formula.text for part in row.sets for formula in part.formulas for name in formula.names
+    }
+    other = dict(row.other)
+    if row.output_differentiability is not None:
+        other["output_differentiability"] = ", ".join(str(value) for value in row.output_differentiability)
+    return DerivativeRow(row.place.path, row.place.line, formulas, other)

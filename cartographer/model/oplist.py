@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The operator list of one release, as plain values: all that two releases are compared by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class DerivativeRow:
+    """An operator's row of derivatives.yaml: formulas by (dispatch key, argument), and the rest as written."""
+
+    path: str
+    line: int
+    formulas: Mapping[str, str] = field(default_factory=dict)  # "Default self" -> text
+    other: Mapping[str, str] = field(default_factory=dict)  # output_differentiability and keys unknown to us
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRow:
+    """One overload as the yaml files of a release declare it, or as torchgen adds it."""
+
+    name: str  # aten::add.Tensor
+    schema: str  # as torch prints it, without the namespace
+    path: str
+    line: int
+    generated: bool = False
+    variants: tuple[str, ...] = ()
+    python_module: str = ""
+    tags: tuple[str, ...] = ()
+    dispatch: Mapping[str, str] = field(default_factory=dict)  # the operator's own block: key -> kernel
+    implied: bool = False  # the block is torchgen's default, nothing is written
+    structured: bool = False
+    structured_delegate: str = ""
+    structured_inherits: str = ""
+    autogen: tuple[str, ...] = ()
+    flags: Mapping[str, str] = field(default_factory=dict)  # every other yaml key, as written
+    derivative: DerivativeRow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorList:
+    """All operators of one release."""
+
+    version: str  # "2.11.0"
+    tag: str
+    commit: str | None
+    web: str
+    rows: Mapping[str, OperatorRow] = field(default_factory=dict)
