@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether a `#if` condition holds in the build that an atlas describes.
+
+The build is the usual release one: every optional library of its platform found, newest versions, no mobile, no debug.
+What no rule decides stays open (`None`): both sides count.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cartographer.expand.conditions import combined, evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NEWEST = 10**9  # what the version of a library counts as
+# Platforms and builds that a release for servers and desktops is not.
+_OFF = re.compile(
+    r"USE_ROCM\w*|ROCM_\w+|__HIP\w*|HIP_\w+|_?WIN(32|64)|_WIN\w*|_MSC_VER|__msvc_cl__|C10_MOBILE\w*|\w*ANDROID\w*|C10_IOS|TARGET_OS\w*|"
+    r"BUILD_LAZY_\w+|FBCODE_\w+|USE_FBCODE\w*|DEBUG\w*|\w+_DEBUG|USE_VULKAN\w*|USE_PYTORCH_METAL\w*|AT_ROCM_ENABLED|"
+    r"STRIP_ERROR_MESSAGES|TORCH_ASSERT_NO_OPERATORS|AT_PER_OPERATOR_HEADERS|__EMSCRIPTEN__|__s390x__|__powerpc\w*|"
+    r"CPU_CAPABILITY_SVE\w*|CAFFE2_STATIC_\w+|BUILD_LITE_INTERPRETER|TORCH_VITAL\w*|USE_MIOPEN|ATEN_CPU_STATIC_DISPATCH"
+)
+_ON = re.compile(
+    r"USE_\w+|AT_\w+_ENABLED|AT_BUILD_WITH_\w+|AT_USE_\w+|HAVE_\w+|NDEBUG|__cplusplus|__GNUC__|BUILD_\w+|_OPENMP|__ELF__|"
+    r"IS_\w+_AVAILABLE|CUB_SUPPORTS_\w+"
+)
+_VERSION = re.compile(r"\w*_VERSION(_MAJOR)?|__METAL_VERSION__|__cplusplus")
+_OF_WORLD = {
+    "cuda": re.compile(r"__CUDACC__|CUDA_VERSION|CUDART_VERSION|CUDNN_\w*VERSION|__NVCC__"),
+    "hip": re.compile(r"USE_ROCM|__HIP\w*|AT_ROCM_ENABLED|USE_MIOPEN"),
+    "mps": re.compile(r"__APPLE__|__OBJC__|__aarch64__|TARGET_OS_MAC|USE_MPS"),
+    "cpu": re.compile(r"__x86_64__|__i386__"),
+}
+_APPLE = frozenset(("__APPLE__", "__OBJC__", "__aarch64__", "__arm__", "__ARM_NEON__"))
+
+
+@dataclass(frozen=True)
+class World:
+    """The macros that hold in the build for one device; `constants` are those that the tree itself settles."""
+
+    device: str = "cpu"
+    constants: Mapping[str, bool] = field(default_factory=dict)
+    _seen: dict[tuple[str, ...], bool | None] = field(default_factory=dict, repr=False, compare=False)
+    _values: dict[str, bool | None] = field(default_factory=dict, repr=False, compare=False)
+
+    def holds(self, name: str) -> bool | None:
+        """Whether one macro is defined, and true."""
+        own = _OF_WORLD.get(self.device)
+        if own is not None and own.fullmatch(name):
+            return True
+        if name in self.constants:
+            return self.constants[name]
+        if _OFF.fullmatch(name):
+            return False
+        if name in _APPLE:
+            return self.device == "mps"
+        return True if _ON.fullmatch(name) else None
+
+    def value(self, name: str) -> int | None:
+        """What a macro is worth in a comparison: versions are the newest there are."""
+        if name == "__CUDA_ARCH__":
+            return None
+        if name in ("true", "false"):
+            return int(name == "true")
+        truth = self.holds(name)
+        if truth is False:
+            return 0
+        if _VERSION.fullmatch(name):
+            return NEWEST
+        return None if truth is None else 1
+
+    def allows(self, guards: Iterable[str]) -> bool | None:
+        """Whether all conditions around a place hold: True, False, or None when some cannot be told."""
+        key = tuple(guards)
+        if not key:
+            return True
+        if key not in self._seen:
+            self._seen[key] = combined([self.evaluate(condition) for condition in key])
+        return self._seen[key]
+
+    def evaluate(self, condition: str) -> bool | None:
+        """The value of one condition; None when it cannot be told."""
+        if condition not in self._values:
+            self._values[condition] = evaluate(condition, self.value, self._defined)
+        return self._values[condition]
+
+    def _defined(self, name: str) -> int | None:
+        truth = self.holds(name)
+        return None if truth is None else int(truth)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All definitions of a tree by name, with the file, the device that the file serves, and how they came about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cartographer.model.fact import Definition, FileFacts
+
+# Namespaces that do not take part in a name: anonymous ones and those that a CPU capability or a macro puts in between.
+_INVISIBLE = re.compile(r"\(anonymous[^)]*\)|<anonymous>|CPU_CAPABILITY|DEFAULT|AVX2|AVX512|")
+_DEVICE_OF_FOLDER = {
+    "cuda": "cuda", "cudnn": "cuda", "hip": "cuda", "miopen": "hip", "THC": "cuda", "THCUNN": "cuda", "THH": "hip",
+    "mps": "mps", "metal": "metal", "vulkan": "vulkan", "xpu": "xpu",
+    "cpu": "cpu", "mkl": "cpu", "mkldnn": "cpu", "xnnpack": "cpu", "TH": "cpu", "THNN": "cpu",
+}  # fmt: skip
+_SOURCES = (".cpp", ".cc", ".cu", ".mm", ".c", ".cxx", ".m")
+FUNCTIONS = frozenset(("function", "method", "kernel", "device", "macro-headed"))
+CLASSES = frozenset(("class", "struct"))
+
+
+def device_of(path: str) -> str:
+    """The device that a file's code is for, by its ending and its innermost telling folder; "" when it is shared."""
+    if path.endswith((".cu", ".cuh")):
+        return "cuda"
+    if path.endswith((".mm", ".metal")):
+        return "mps"
+    for folder in reversed(path.split("/")[:-1]):
+        if folder in _DEVICE_OF_FOLDER:
+            return _DEVICE_OF_FOLDER[folder]
+    return ""
+
+
+def is_source(path: str) -> bool:
+    """Whether a file is compiled by itself, so that its static and anonymous functions are seen by no other."""
+    return path.endswith(_SOURCES)
+
+
+def segments(qualname: str) -> tuple[str, ...]:
+    """`at::native::(anonymous)::f` -> ("at", "native", "f"): the namespaces that a caller has to write, and the name."""
+    return tuple(part for part in _split(qualname) if not _INVISIBLE.fullmatch(part))
+
+
+def _split(qualname: str) -> list[str]:
+    """Parts between `::` that stand outside angle brackets."""
+    if "<" not in qualname:
+        return qualname.split("::")
+    parts, depth, start, at = [], 0, 0, 0
+    while at < len(qualname):
+        char = qualname[at]
+        if char == "<":
+            depth += 1
+        elif char == ">":
+            depth -= 1
+        elif depth == 0 and qualname.startswith("::", at):
+            parts.append(qualname[start:at])
+            start = at = at + 2
+            continue
+        at += 1
+    return [*parts, qualname[start:]]
+
+
+def bare(name: str) -> str:
+    """The last name, without namespaces and template arguments: `at::f<T>` -> `f`."""
+    return _split(name)[-1].partition("<")[0].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The macro use that made a definition, and the macro."""
+
+    macro: str
+    line: int
+    end_line: int
+    macro_path: str = ""
+    macro_line: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Defined:
+    """One definition where it stands. `use` is set for what a macro made: its lines are then those of the use."""
+
+    path: str
+    fact: Definition
+    name: str
+    segments: tuple[str, ...]
+    device: str
+    use: Use | None = None
+    bounds: tuple[int, int] | None = None  # fewest and most arguments, counted when first asked for
+
+    @property
+    def hidden(self) -> bool:
+        """Whether only its own file can name it."""
+        return is_source(self.path) and (
+            "(anonymous" in self.fact.qualname or "static" in self.fact.returns.split()
+        )
+
+    @property
+    def specialised(self) -> bool:
+        """Whether it is a full specialisation of a template."""
+        return self.fact.template.replace(" ", "") in ("<>", "template<>") or "<" in _split(self.fact.name)[-1]
+
+    @property
+    def line(self) -> int:
+        """The line that holds the name."""
+        return self.fact.line
+
+
+@dataclass(frozen=True)
+class Index:
+    """Definitions, macros and stubs' raw material of a whole tree."""
+
+    files: Mapping[str, FileFacts]
+    made: Mapping[str, tuple[Defined, ...]] = field(default_factory=dict)  # by path: what macros made there
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Defined]]:
+        """Every definition by its bare name, in path order; declarations are left out."""
+        table: dict[str, list[Defined]] = {}
+        for path in sorted(self.files):
+            for defined in self.of_file(path):
+                if defined.fact.kind != "declaration":
+                    table.setdefault(defined.name, []).append(defined)
+        return table
+
+    @cached_property
+    def declarations(self) -> dict[str, list[Defined]]:
+        """Declared functions by name: default arguments often stand only there."""
+        table: dict[str, list[Defined]] = {}
+        for path in sorted(self.files):
+            for defined in self.of_file(path):
+                if defined.fact.kind == "declaration":
+                    table.setdefault(defined.name, []).append(defined)
+        return table
+
+    @cached_property
+    def _of_file(self) -> dict[str, tuple[Defined, ...]]:
+        return {}
+
+    def of_file(self, path: str) -> tuple[Defined, ...]:
+        """The definitions of one file, those made by macros included."""
+        known = self._of_file.get(path)
+        if known is None:
+            device = device_of(path)
+            written = (_defined(path, fact, device) for fact in self.files[path].definitions)
+            known = self._of_file[path] = (*written, *self.made.get(path, ()))
+        return known
+
+    @cached_property
+    def constants(self) -> dict[str, bool]:
+        """Macros that every definition in the tree gives one and the same truth value: AT_USE_JITERATOR() is true."""
+        values: dict[str, set[str]] = {}
+        for facts in self.files.values():
+            for macro in facts.macros:
+                if not macro.parameters:
+                    values.setdefault(macro.name, set()).add(macro.body.strip())
+        truth = {"true": True, "1": True, "false": False, "0": False}
+        return {name: truth[next(iter(seen))] for name, seen in values.items() if len(seen) == 1 and next(iter(seen)) in truth}
+
+    def named(self, name: str) -> list[Defined]:
+        """The definitions of one bare name."""
+        return self.by_name.get(name, [])
+
+
+def _defined(path: str, fact: Definition, device: str) -> Defined:
+    return Defined(path, fact, bare(fact.name), segments(fact.qualname), device)
+
+
+def defined_by_macro(path: str, facts: Iterable[Definition], use: Use) -> tuple[Defined, ...]:
+    """Definitions that a macro use makes, placed on the lines of the use."""
+    device = device_of(path)
+    return tuple(Defined(path, fact, bare(fact.name), segments(fact.qualname), device, use) for fact in facts)

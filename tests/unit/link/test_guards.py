@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import pytest
+
+from cartographer.link.guards import World
+
+
+@pytest.mark.parametrize(
+    ("condition", "device", "expected"),
+    [
+        ("AT_CUDNN_ENABLED()", "cuda", True),
+        ("!AT_CUDNN_ENABLED()", "cuda", False),
+        ("!(AT_MKLDNN_ENABLED())", "cpu", False),
+        ("defined(USE_ROCM)", "cuda", False),
+        ("defined(USE_ROCM)", "hip", True),
+        ("!defined(USE_ROCM) && CUDA_VERSION >= 12000", "cuda", True),
+        ("defined(CUDA_VERSION) && CUDA_VERSION < 11000", "cuda", False),
+        ("defined(USE_ROCM) || defined(_MSC_VER)", "cuda", False),
+        ("0 && AT_USE_JITERATOR()", "cuda", False),
+        ("__CUDA_ARCH__ >= 800", "cuda", None),
+        ("SOMETHING_ELSE", "cpu", None),
+        ("defined(__APPLE__)", "mps", True),
+        ("defined(__APPLE__)", "cpu", False),
+    ],
+)
+def test_a_condition_has_three_answers(condition, device, expected):
+    assert World(device).evaluate(condition) is expected
+
+
+def test_the_tree_settles_its_own_constants():
+    assert World("cuda", {"AT_USE_JITERATOR": False}).evaluate("AT_USE_JITERATOR()") is False
+
+
+def test_all_conditions_must_hold():
+    world = World("cuda")
+    assert world.allows(()) is True
+    assert world.allows(("AT_CUDNN_ENABLED()", "!defined(USE_ROCM)")) is True
+    assert world.allows(("UNKNOWN", "defined(USE_ROCM)")) is False
+    assert world.allows(("UNKNOWN", "AT_CUDNN_ENABLED()")) is None
