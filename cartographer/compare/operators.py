@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from cartographer.compare.change import Change, ChangePlace, Comparison, Level
@@ -112,35 +111,17 @@ def _schema_changes(was: OperatorRow, now: OperatorRow, places: tuple[ChangePlac
     reason = why_not(after, before)
     found = compare_schemas(before, after)
     for part in found:
-        level, says, fold = _level(part.harmless, reason, part.says, part.id, before, after)
-        yield Change(part.id, level, now.name, says, part.old, part.new, {**part.detail, "schema": [was.schema, now.schema]},
+        level, says, fold = _level(part.harmless, reason, part.says, part.id)
+        yield Change(part.id, level, now.name, says, part.old, part.new, {**part.detail, "schema": [was.schema, now.schema], **({"pytorch": reason} if reason else {})},
                      places, now.generated, fold)
 
 
-def _level(harmless: bool, reason: str | None, says: str, id_: str, old: FunctionSchema, new: FunctionSchema) -> tuple[Level, str, str]:
+def _level(harmless: bool, reason: str | None, says: str, id_: str) -> tuple[Level, str, str]:
     """A change breaks when PyTorch calls the new schema not backward compatible and this change takes part in it."""
     if harmless:
         return Level.MAYBE, f"{says}; C++ kernels registered for it need the other type", "int respelled as SymInt" if "SymInt" in says else "respelled"
     if reason is not None:
-        return Level.BREAK, f"{says} ({reason})", ""
+        return Level.BREAK, says, ""
     if id_ in ("arg-added-default", "default-added", "default-changed", "arg-retyped", "alias-changed"):
         return Level.MAYBE, f"{says}; calls go on, overriding subclasses and registered kernels see another signature", ""
     return Level.INFO, says, ""
-
-
-_WORD = re.compile(r"\w+|\W")
-
-
-def marked(old: str, new: str) -> tuple[tuple[tuple[bool, str], ...], tuple[tuple[bool, str], ...]]:
-    """Both texts in pieces, True where they differ: for showing them side by side."""
-    from difflib import SequenceMatcher
-
-    left, right = _WORD.findall(old), _WORD.findall(new)
-    pieces_old: list[tuple[bool, str]] = []
-    pieces_new: list[tuple[bool, str]] = []
-    for kind, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
-        if a < b:
-            pieces_old.append((kind != "equal", "".join(left[a:b])))
-        if c < d:
-            pieces_new.append((kind != "equal", "".join(right[c:d])))
-    return tuple(pieces_old), tuple(pieces_new)

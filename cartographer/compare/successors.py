@@ -59,7 +59,7 @@ def _kernel_moved(gone: OperatorRow, old: OperatorList, new: OperatorList) -> It
             yield Successor(name, f"it is new and has the kernel {min(same)} that {gone.name} had")
 
 
-def _other_overload(gone: OperatorRow, old: OperatorList, new: OperatorList) -> Iterator[Successor]:
+def _other_overload(gone: OperatorRow, _old: OperatorList, new: OperatorList) -> Iterator[Successor]:
     """Another overload of the same base name that takes the same arguments."""
     base = gone.name.partition(".")[0]
     candidates = [row for name, row in new.rows.items() if name.partition(".")[0] == base and _fits(gone, row)]
@@ -68,7 +68,7 @@ def _other_overload(gone: OperatorRow, old: OperatorList, new: OperatorList) -> 
         yield Successor(row.name, "another overload takes arguments of all these names")
 
 
-def _moved_into_module(gone: OperatorRow, old: OperatorList, new: OperatorList) -> Iterator[Successor]:
+def _moved_into_module(gone: OperatorRow, _old: OperatorList, new: OperatorList) -> Iterator[Successor]:
     """`rfft` became `fft_rfft`, `cholesky` became `linalg_cholesky`: a module's prefix before the old name."""
     base = gone.name.partition("::")[2].partition(".")[0]
     core = base.strip("_")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _AS_INT = {"ScalarType", "Layout", "MemoryFormat", "SymInt", "DeviceIndex", "ConstQuantizerPtr"}
 _AS_STR = {"Dimname"}
-_NUMBERS = {"int", "float", "complex", "bool"} - {"bool"}  # bool is no NumberType
+_NUMBERS = {"int", "float", "complex"}  # NumberType; bool is none
 
 
 def why_not(new: FunctionSchema, old: FunctionSchema) -> str | None:
@@ -107,7 +107,7 @@ def _scalar(element: str, text: str) -> str:
 def is_subtype(narrow: str, wide: str) -> bool:
     """Whether each value of type `narrow` is one of type `wide` (aten/src/ATen/core/type.cpp, isSubtypeOfExt)."""
     narrow, wide = _normal(narrow), _normal(wide)
-    if wide == "Any" or narrow == wide:
+    if wide in ("Any", narrow):
         return True
     if wide.endswith("?"):
         return is_subtype(narrow.removesuffix("?"), wide[:-1])
