@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Yaml rows with what torchgen implies about them (torchgen/model.py, NativeFunction.from_yaml)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartographer.codegen.function import IMPLICIT, IMPLICIT_NESTED, Function, Kernel, SchemaRules
+from cartographer.codegen.sources import MODEL
+
+if TYPE_CHECKING:
+    from cartographer.codegen.sources import Sources
+    from cartographer.model.declaration import Declarations, NativeFunction
+
+# Every operator of aten gets this tag when tags.yaml knows it (from_yaml).
+_COMPLIANT = "pt2_compliant_tag"
+_COMPOSITE_ONLY = ({IMPLICIT}, {IMPLICIT_NESTED}, {IMPLICIT, IMPLICIT_NESTED})
+
+
+def functions(declarations: Declarations, sources: Sources) -> list[Function]:
+    """The functions that stand in native_functions.yaml, in its order."""
+    rules = SchemaRules(sources)
+    structured = sources.strings(MODEL, "STRUCTURED_DISPATCH_KEYS")
+    ufunc = sources.strings(MODEL, "UFUNC_DISPATCH_KEYS")
+    compliant = any(tag.tag == _COMPLIANT for tag in declarations.tags)
+    default = default_key(sources)
+    made = []
+    for row in declarations.functions:
+        kernels = _kernels(row, structured, ufunc, default)
+        tags = frozenset(row.tags)
+        if compliant and row.name.namespace in {"", "aten"}:
+            tags |= {_COMPLIANT}
+        made.append(Function(
+            row=row, schema=row.schema, kernels=kernels, tags=tags, variants=row.variants, generated=False,
+            is_abstract=row.structured_delegate is not None or _is_abstract(kernels, default), rules=rules,
+        ))
+    return made
+
+
+def default_key(sources: Sources) -> str:
+    """The key of an operator without a `dispatch` block: CompositeImplicitAutograd, called Math in 1.8, and a
+    catch-all before.
+    """
+    found = sources.function(MODEL, "NativeFunction.from_yaml")
+    return next((key for key in (IMPLICIT, "Math") if found is not None and key in found.names), "CatchAll")
+
+
+def _is_abstract(kernels: dict[str, Kernel], default: str) -> bool:
+    """Whether its dispatch differs between backends; only then VariableType overrides it."""
+    keys = set(kernels)
+    return keys != {default} and keys not in _COMPOSITE_ONLY
+
+
+def _kernels(row: NativeFunction, structured: frozenset[str], ufunc: frozenset[str], default: str) -> dict[str, Kernel]:
+    kernels: dict[str, Kernel] = {}
+    if row.dispatch is not None:
+        for entry in row.dispatch:
+            made = row.structured and entry.key in structured
+            kernels[entry.key] = Kernel.parse(entry.kernel, structured=made, place=entry.place)
+    elif not row.in_structured_group:
+        name = f"{row.name.base}_out" if row.schema.out else row.name.base
+        kernels[default] = Kernel(name)
+    if row.ufunc_inner_loop:
+        # torchgen/api/ufunc.py, schema_kernel_name
+        for key in sorted(ufunc):
+            place = row.ufunc_inner_loop[0].place
+            kernels[key] = Kernel(f"ufunc_{row.name.base}_{key}", structured=True, place=place)
+    return kernels

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The generators of the pinned tree, as far as a rule's parameter is stated in them: skip lists, sets of operators
+that are registered by hand, shard counts, the names that a function compares with. They are read, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cartographer.codegen import constants
+from cartographer.model.location import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+WANTED = (
+    "torchgen/gen.py",
+    "torchgen/model.py",
+    "torchgen/native_function_generation.py",
+    "torchgen/gen_functionalization_type.py",
+    "torchgen/utils.py",
+    "torchgen/api/*.py",
+    "torchgen/dest/*.py",
+    "torchgen/gen_vmap_plumbing.py",
+    "tools/codegen/*.py",
+    "tools/codegen/api/*.py",
+    "tools/codegen/dest/*.py",
+    "tools/autograd/*.py",
+    "tools/autograd/templates/*",
+    "aten/src/ATen/function_wrapper.py",
+    "torch/csrc/autograd/python_torch_functions_manual.cpp",
+    "torch/csrc/autograd/python_nested_functions_manual.cpp",
+    "torch/csrc/autograd/python_variable.cpp",
+)
+
+GEN = "gen.py"
+MODEL = "model.py"
+GENERATION = "native_function_generation.py"
+FUNCTIONALIZATION = "gen_functionalization_type.py"
+REGISTER = "dest/register_dispatch_key.py"
+API_AUTOGRAD = "api/autograd.py"
+_FOLDERS = ("torchgen/", "tools/codegen/", "tools/autograd/", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of a generator."""
+
+    node: ast.FunctionDef
+    place: Location
+
+    def compared(self, left: str) -> frozenset[str]:
+        """Texts that it compares with `left` (as Python prints that expression), by == or !=."""
+        return frozenset(
+            literal.value
+            for node in ast.walk(self.node)
+            if isinstance(node, ast.Compare) and ast.unparse(node.left) == left
+            for literal in node.comparators
+            if isinstance(literal, ast.Constant) and isinstance(literal.value, str)
+        )
+
+    def intersected(self, left: str) -> frozenset[str]:
+        """Texts of the set literals that it intersects with `left`: `left & {…}`."""
+        return frozenset(
+            item.value
+            for node in ast.walk(self.node)
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd) and ast.unparse(node.left) == left
+            for item in (node.right.elts if isinstance(node.right, ast.Set) else ())
+            if isinstance(item, ast.Constant) and isinstance(item.value, str)
+        )
+
+    def assigned(self, name: str) -> str:
+        """The expression that it assigns to a name, as Python prints it; empty when it does not."""
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+                return ast.unparse(node.value)
+        return ""
+
+    def mentions(self, text: str) -> bool:
+        """Whether a literal of it is exactly this text."""
+        return any(isinstance(node, ast.Constant) and node.value == text for node in ast.walk(self.node))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names and attributes that it uses."""
+        nodes = list(ast.walk(self.node))
+        return frozenset(
+            [n.id for n in nodes if isinstance(n, ast.Name)] + [n.attr for n in nodes if isinstance(n, ast.Attribute)]
+        )
+
+    def calls(self, name: str) -> Iterator[ast.Call]:
+        """Calls of a function or method of that name, in the order written."""
+        found = [n for n in ast.walk(self.node) if isinstance(n, ast.Call) and _callee(n.func) == name]
+        yield from sorted(found, key=lambda n: (n.lineno, n.col_offset))
+
+
+def _callee(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+class Module:
+    """One generator module."""
+
+    def __init__(self, path: str, data: bytes, sources: Sources) -> None:
+        self.path = path
+        self._sources = sources
+        try:
+            self.tree = ast.parse(data)
+        except (SyntaxError, ValueError):  # print statements of old, null bytes of a damaged file
+            self.tree = ast.Module(body=[], type_ignores=[])
+
+    @cached_property
+    def functions(self) -> Mapping[str, Function]:
+        """Its functions by name, methods also as `Class.method`; the first of a name counts."""
+        found: dict[str, Function] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef):
+                found.setdefault(node.name, Function(node, Location(self.path, node.lineno)))
+            elif isinstance(node, ast.ClassDef):
+                for method in node.body:
+                    if isinstance(method, ast.FunctionDef):
+                        found[f"{node.name}.{method.name}"] = Function(method, Location(self.path, method.lineno))
+        return found
+
+    @cached_property
+    def constants(self) -> Mapping[str, Any]:
+        """Its constants, those included that it imports from other generators."""
+        imported: dict[str, Any] = {}
+        for node in self.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                other = self._sources.module(node.module.rpartition(".")[2] + ".py")
+                if other is not None and other is not self:
+                    names = {alias.asname or alias.name: alias.name for alias in node.names}
+                    wanted = {as_: name for as_, name in names.items() if name.isupper() or name.startswith("_")}
+                    imported.update({as_: other.constants[n] for as_, n in wanted.items() if n in other.constants})
+        return constants.of_module(self.tree, imported)
+
+
+class Sources:
+    """All generator sources that the tree has, by repository path."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+        self._modules: dict[str, Module | None] = {}
+
+    def module(self, name: str) -> Module | None:
+        """The module `gen.py`, `api/autograd.py`, `gen_trace_type.py`, wherever this release keeps it."""
+        if name not in self._modules:
+            self._modules[name] = None  # an import cycle ends here
+            path = next((folder + name for folder in _FOLDERS if folder + name in self.files), None)
+            if path is not None:
+                self._modules[name] = Module(path, self.files[path], self)
+        return self._modules[name]
+
+    def constant(self, module: str, name: str) -> Any:
+        """A constant of a module, None when there is none."""
+        found = self.module(module)
+        return found.constants.get(name) if found else None
+
+    def strings(self, module: str, *names: str) -> frozenset[str]:
+        """The texts in the first of these constants that the module has."""
+        for name in names:
+            value = self.constant(module, name)
+            if value is not None:
+                return constants.strings(value)
+        return frozenset()
+
+    def function(self, module: str, *names: str) -> Function | None:
+        """The first of these functions that the module has."""
+        found = self.module(module)
+        return next((found.functions[n] for n in names if n in found.functions), None) if found else None
+
+    def rule(self, module: str, *names: str) -> str:
+        """Where a rule is stated, as printed: `torchgen/gen.py:954`; the module's path when the function is gone."""
+        function = self.function(module, *names)
+        if function is not None:
+            return str(function.place)
+        found = self.module(module)
+        return found.path if found else module
+
+    def place(self, module: str, *names: str) -> Location | None:
+        """Where a rule is stated."""
+        function = self.function(module, *names)
+        return function.place if function else None
+
+    def compared(self, module: str, function: str, left: str) -> frozenset[str]:
+        """Texts that a function of a module compares with an expression."""
+        found = self.function(module, function)
+        return found.compared(left) if found else frozenset()
+
+    def text(self, path: str) -> str:
+        """A file's text; empty when the tree lacks it."""
+        return self.files.get(path, b"").decode("utf-8", "replace")
+
+
+def matches(path: str) -> bool:
+    """Whether a path of the tree is wanted."""
+    return any(pattern.fullmatch(path) for pattern in _PATTERNS)
+
+
+_PATTERNS = tuple(re.compile(re.escape(glob).replace(r"\*", "[^/]*")) for glob in WANTED)
