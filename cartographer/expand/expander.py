@@ -25,7 +25,9 @@ class ExpansionTooLargeError(Exception):
 
 
 class Expander:
-    """Expands tokens as seen at one line of one file. `wanted` limits which macros expand, `limit` how much."""
+    """Expands tokens of one file. `line` is where tokens of other files are seen from; `wanted` limits which macros
+    expand, `limit` how much.
+    """
 
     def __init__(
         self,
@@ -45,6 +47,8 @@ class Expander:
         todo = list(reversed(tokens))
         while todo:
             token = todo.pop()
+            if not token.hidden and token.path == self._path:
+                self._line = token.line  # what it expands to is seen from here, whatever line its body stands on
             macro = self._macro(token)
             if macro is None:
                 out.append(token)
@@ -73,8 +77,7 @@ class Expander:
             return None
         if not self._wanted(token.text):
             return None
-        line = token.line if token.path == self._path and not token.hidden else self._line
-        return self._table.find(token.text, self._path, line)
+        return self._table.find(token.text, self._path, self._line)
 
     def _substitute(self, macro: Macro, arguments: list[list[Token]], use: Token, hidden: frozenset[str]) -> list[Token]:
         named = _named(macro, arguments)
@@ -99,7 +102,7 @@ class Expander:
                 if following is not None and following.text == "##":
                     out.extend(argument or [Token("placemarker", "", token.path, token.line)])
                 else:
-                    out.extend(self._expanded_argument(argument))
+                    out.extend(_spaced_as(token, self._expanded_argument(argument)))
                 index += 1
             else:
                 out.append(token)
@@ -112,6 +115,13 @@ class Expander:
         if not any(t.kind == "name" and t.text in self._table for t in argument):
             return argument
         return self.expand(argument)
+
+
+def _spaced_as(parameter: Token, argument: list[Token]) -> list[Token]:
+    """An argument put in its place: white space before it is that before the parameter."""
+    if not argument or argument[0].spaced == parameter.spaced:
+        return argument
+    return [argument[0]._replace(spaced=parameter.spaced), *argument[1:]]
 
 
 def _arguments(todo: list[Token]) -> tuple[list[list[Token]], Token] | None:

@@ -134,3 +134,9 @@ def test_elif_chains_name_what_did_not_hold():
 def test_conditions(condition, answer):
     values = {"CUDA": 1, "CUDART_VERSION": 12040, "HIP": 0}
     assert evaluate(condition, values.get, lambda n: 1 if n in values else None) is answer
+
+
+def test_white_space_around_an_argument_is_that_of_the_parameter():
+    outer = define("OUTER", ("op", "overload"), "INNER(op.overload)")
+    inner = define("INNER", ("name",), "#name")
+    assert squeezed(expand("OUTER(pow, Scalar)", outer, inner)) == '"pow.Scalar"'

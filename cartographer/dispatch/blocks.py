@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Registration blocks of one C++ file: TORCH_LIBRARY and its family (torch/library.h, torch/csrc/stable/library.h),
+RegisterOperators (aten/src/ATen/core/op_registration), and functions that take a Library.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.expand.expander import Expander
+from cartographer.expand.tokens import read_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cartographer.expand.macros import MacroTable
+    from cartographer.expand.tokens import Token
+
+BLOCK = re.compile(r"(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL)?\Z")
+_BLOCK_FAMILY = re.compile(r"_?(?:STABLE_|MAKE_)?TORCH_LIBRARY")
+MENTIONS = re.compile(rb"TORCH_LIBRARY|RegisterOperators\b|\bOperatorGenerator")
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block: what it registers to, the name of the library variable, and the tokens between its braces."""
+
+    kind: str  # DEF | FRAGMENT | IMPL | OPERATORS (a RegisterOperators chain)
+    namespace: str  # "_" in a block of backend fallbacks
+    key: str | None
+    variable: str
+    body: tuple[Token, ...]
+    head: Token
+    scope: str  # the enclosing C++ namespaces
+    using: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFunction:
+    """A function that registers to the Library it is given: `void register_all(torch::Library& m, ...) {...}`."""
+
+    name: str
+    variable: str
+    parameters: tuple[str, ...]
+    body: tuple[Token, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileBlocks:
+    """The registration blocks of a file and what their bodies may refer to."""
+
+    path: str
+    blocks: tuple[Block, ...]
+    functions: dict[str, LibraryFunction]
+    constants: dict[str, tuple[Token, ...]]  # const char* and arrays of them: their initialiser's tokens
+
+
+def block_macros(table: MacroTable) -> frozenset[str]:
+    """Macros of PyTorch whose expansion holds a registration block, directly or through each other."""
+    bodies = {
+        name: " ".join(definition.body for _, definition in table.definitions(name))
+        for name in table.names()
+        if not _BLOCK_FAMILY.match(name)
+    }
+    found: set[str] = set()
+    fresh = {name for name, body in bodies.items() if "TORCH_LIBRARY" in body}
+    while fresh:
+        found |= fresh
+        pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(fresh))) + r")\b")
+        fresh = {name for name, body in bodies.items() if name not in found and pattern.search(body)}
+    return frozenset(found)
+
+
+def read_blocks(path: str, text: str, table: MacroTable, macros: frozenset[str]) -> FileBlocks:
+    """All registration blocks of one file, those that macros make included."""
+    tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(read_tokens(text, path))
+    reader = _Reader(path, tokens)
+    reader.read()
+    return FileBlocks(path, tuple(reader.blocks), reader.functions, reader.constants)
+
+
+def matching(tokens: Sequence[Token], at: int) -> int:
+    """The index of the bracket that closes the one at `at`; the end of the tokens if none does."""
+    depth = 0
+    for index in range(at, len(tokens)):
+        token = tokens[index]
+        if token.kind == "punctuator":
+            if token.text in _PAIRS:
+                depth += 1
+            elif token.text in ")]}":
+                depth -= 1
+                if depth == 0:
+                    return index
+    return len(tokens)
+
+
+def arguments(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Split the tokens between two parentheses at the commas of the outermost level."""
+    parts: list[list[Token]] = [[]]
+    depth = angles = 0
+    for index, token in enumerate(tokens):
+        if token.kind == "punctuator":
+            depth += (token.text in _PAIRS) - (token.text in ")]}")
+            if depth == 0:
+                angles = _angles(tokens, index, angles)
+            if token.text == "," and depth == 0 and angles == 0:
+                parts.append([])
+                continue
+        parts[-1].append(token)
+    return parts if parts != [[]] else []
+
+
+def _angles(tokens: Sequence[Token], index: int, angles: int) -> int:
+    """Depth of template argument lists: a `<` after a name opens one when it is closed before the expression ends."""
+    text = tokens[index].text
+    if text == "<" and index and tokens[index - 1].kind == "name":
+        return angles + 1
+    if text in (">", ">>") and angles:
+        return max(0, angles - len(text))
+    return angles
+
+
+class _Reader:
+    """One walk over a file's tokens that keeps track of namespaces."""
+
+    def __init__(self, path: str, tokens: list[Token]) -> None:
+        self.path = path
+        self.blocks: list[Block] = []
+        self.functions: dict[str, LibraryFunction] = {}
+        self.constants: dict[str, tuple[Token, ...]] = {}
+        self._tokens = tokens
+        self._scope: list[tuple[str, int]] = []
+
+    def read(self) -> None:
+        tokens = self._tokens
+        index, depth = 0, 0
+        while index < len(tokens):
+            token = tokens[index]
+            if token.kind == "punctuator":
+                if token.text == "{":
+                    depth += 1
+                elif token.text == "}":
+                    depth -= 1
+                    while self._scope and self._scope[-1][1] > depth:
+                        self._scope.pop()
+                index += 1
+                continue
+            if token.kind == "name":
+                after = self._at_name(index, depth)
+                if after is not None:
+                    index, depth = after
+                    continue
+            index += 1
+
+    def _at_name(self, index: int, depth: int) -> tuple[int, int] | None:
+        """What begins at a name: the index to go on from and the brace depth there; None for nothing of ours."""
+        tokens = self._tokens
+        text = tokens[index].text
+        following = tokens[index + 1].text if index + 1 < len(tokens) else ""
+        if text == "namespace":
+            end = index + 1
+            while end < len(tokens) and tokens[end].text not in ("{", ";", "="):
+                end += 1
+            if end < len(tokens) and tokens[end].text == "{":
+                name = "".join(t.text for t in tokens[index + 1 : end] if t.kind == "name" or t.text == "::")
+                self._scope.append((name.removeprefix("inline"), depth + 1))
+                return end + 1, depth + 1
+            return end, depth
+        if following == "(" and (found := BLOCK.match(text)) is not None:
+            return self._block(index, found.group(1), depth)
+        if (text == "RegisterOperators" and following in ("(", "{")) or (
+            text == "RegisterOperators" and index + 2 < len(tokens) and tokens[index + 2].text in ("(", "{")
+        ):
+            return self._operators(index, depth)
+        if text == "Library" and following == "&":
+            return self._function(index, depth)
+        if text == "char":
+            self._constant(index)
+        return None
+
+    def _block(self, index: int, suffix: str | None, depth: int) -> tuple[int, int] | None:
+        tokens = self._tokens
+        close = matching(tokens, index + 1)
+        parts = ["".join(t.text for t in part) for part in arguments(tokens[index + 2 : close])]
+        if close + 1 >= len(tokens) or tokens[close + 1].text != "{" or len(parts) < 2:
+            return None
+        end = matching(tokens, close + 1)
+        body = tuple(tokens[close + 2 : end])
+        kind = {None: "DEF", "_FRAGMENT": "FRAGMENT", "_IMPL": "IMPL"}[suffix]
+        key = parts[1] if kind == "IMPL" else None
+        self.blocks.append(Block(kind, parts[0], key, parts[-1], body, tokens[index], self._namespace()))
+        return end + 1, depth
+
+    def _operators(self, index: int, depth: int) -> tuple[int, int] | None:
+        """`RegisterOperators().op(...)...;` or `RegisterOperators name(...);`, up to the semicolon."""
+        tokens = self._tokens
+        end = index
+        while end < len(tokens) and tokens[end].text != ";":
+            end = matching(tokens, end) + 1 if tokens[end].text in _PAIRS else end + 1
+        body = tuple(tokens[index + 1 : end])
+        if end >= len(tokens) or not any(t.kind == "string" for t in body):
+            return None
+        self.blocks.append(Block("OPERATORS", "", None, "", body, tokens[index], self._namespace()))
+        return end + 1, depth
+
+    def _function(self, index: int, depth: int) -> tuple[int, int] | None:
+        tokens = self._tokens
+        open_at = index
+        while open_at > 0 and tokens[open_at].text not in ("(", ";", "}", "{"):
+            open_at -= 1
+        if tokens[open_at].text != "(" or open_at == 0 or tokens[open_at - 1].kind != "name":
+            return None
+        close = matching(tokens, open_at)
+        if close + 1 >= len(tokens) or tokens[close + 1].text != "{":
+            return None
+        end = matching(tokens, close + 1)
+        names = tuple(part[-1].text for part in arguments(tokens[open_at + 1 : close]) if part)
+        variable = tokens[index + 2].text
+        name = tokens[open_at - 1].text
+        self.functions[name] = LibraryFunction(name, variable, names, tuple(tokens[close + 2 : end]))
+        return end + 1, depth
+
+    def _constant(self, index: int) -> None:
+        """`const char* name = "..."`, `constexpr char name[] = "..."`, `const char* names[] = {"...", ...}`."""
+        tokens = self._tokens
+        end = index + 1
+        name = ""
+        while end < len(tokens) and tokens[end].text not in ("=", ";", "(", ")", "{", ","):
+            if tokens[end].kind == "name" and tokens[end].text != "const":
+                name = tokens[end].text
+            end += 1
+        if not name or end >= len(tokens) or tokens[end].text not in ("=", "{"):
+            return
+        stop = end + (tokens[end].text == "=")
+        start = stop
+        while stop < len(tokens) and tokens[stop].text != ";":
+            stop = matching(tokens, stop) + 1 if tokens[stop].text in _PAIRS else stop + 1
+        self.constants[name] = tuple(tokens[start:stop])
+
+    def _namespace(self) -> str:
+        return "::".join(name for name, _ in self._scope if name)
+
+
+def mentions_registration(text: bytes, macros: Iterable[bytes]) -> bool:
+    """Whether a file is worth reading: it names a registration, or a macro that makes one."""
+    return MENTIONS.search(text) is not None or any(m in text for m in macros)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Under which conditions a registration is part of a build, told by PyTorch's own CMake files and `#if` guards.
+
+The view is the stock Linux build with CUDA: one accelerator, every other switch as CMake sets it by default, and the
+libraries that the defaults ask for are found. What that view does not hold gets a word for the condition: "mps",
+"vulkan", "xpu", "rocm", "tests", ...
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from cartographer.expand.conditions import combined, evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.dispatch.cmake import Project, Setting, Source
+
+# What makes the view: its system, and CUDA as its one accelerator (a build has only one of them).
+VIEW: dict[str, str] = {
+    "LINUX": "1", "UNIX": "1", "CMAKE_SYSTEM_NAME": "Linux", "CMAKE_SYSTEM_PROCESSOR": "x86_64", "BLAS": "MKL",
+    "APPLE": "0", "WIN32": "0", "MSVC": "0", "ANDROID": "0", "IOS": "0", "EMSCRIPTEN": "0", "MINGW": "0",
+    "USE_CUDA": "1", "USE_ROCM": "0", "USE_XPU": "0", "USE_MPS": "0", "MPS_FOUND": "0",
+    "INTERN_BUILD_MOBILE": "0", "INTERN_BUILD_ATEN_OPS": "1", "BUILD_LITE_INTERPRETER": "0",
+}  # fmt: skip
+COMPILER: dict[str, int] = {
+    "__linux__": 1, "__GNUC__": 13, "__x86_64__": 1, "__APPLE__": 0, "_WIN32": 0, "_MSC_VER": 0, "__ANDROID__": 0,
+    "C10_MOBILE": 0, "C10_IOS": 0, "TARGET_OS_IPHONE": 0, "__HIP_PLATFORM_AMD__": 0, "__HIP_PLATFORM_HCC__": 0, "__HIPCC__": 0,
+    "__aarch64__": 0, "__s390x__": 0, "__powerpc__": 0, "FBCODE_CAFFE2": 0,
+}  # fmt: skip
+NEWEST = 10**6  # versions of CUDA, cuDNN, ...: the build has current ones
+_FALSE = frozenset({"", "0", "OFF", "NO", "FALSE", "N", "IGNORE", "NOTFOUND"})
+_TRUE = frozenset({"1", "ON", "YES", "TRUE", "Y"})
+_CMAKE_WORD = re.compile(r'"[^"]*"|[()]|[^\s()"]+')
+_TESTS = re.compile(r"(?:\A|/)(?:tests?|benchmarks?|examples?)/|_tests?\.\w+\Z|(?:\A|/)test_[^/]*\Z")
+
+
+class Build:
+    """Answers, for one PyTorch, whether the view has a file or a guarded piece of it."""
+
+    def __init__(self, project: Project, backends: Iterable[str] = ()) -> None:
+        self._project = project
+        self._backends = {b.lower() for b in backends}
+        self._files: dict[str, list[Source]] = {}
+        self._globs: list[Source] = []
+        for source in project.sources:
+            if "*" in source.pattern:
+                self._globs.append(source)
+            else:
+                self._files.setdefault(source.pattern, []).append(source)
+        self._pending: set[str] = set()
+        self.conditions_of = lru_cache(maxsize=None)(self._conditions_of)
+        self.switch = lru_cache(maxsize=None)(self._switch)
+        self.holds = lru_cache(maxsize=None)(self._holds)
+
+    def terms(self, path: str, guards: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The conditions of a place as words: () when the view has it; None when nothing compiles that file."""
+        words = list(self._file_terms(path))
+        for guard in guards:
+            if self.holds((guard,)) is not True:
+                words.extend(self._words(guard))
+        if "tests" in words:
+            return ("tests",)
+        return tuple(sorted(dict.fromkeys(words)))
+
+    def _file_terms(self, path: str) -> Iterable[str]:
+        if _TESTS.search(path):
+            return ("tests",)
+        if not self._project.sources or path.endswith((".h", ".cuh", ".hpp", ".inl")):
+            return self._place_terms(path)
+        ways = self.conditions_of(path)
+        if any(combined([self._cmake(c) for c in way]) is True for way in ways):
+            return ()
+        if not ways:
+            return self._place_terms(path)
+        failing = min(([c for c in way if self._cmake(c) is not True] for way in ways), key=len)
+        return self._place_terms(path) or [w for c in failing for w in self._words(c)]
+
+    def _place_terms(self, path: str) -> tuple[str, ...]:
+        """A folder with the name of a backend says what its files are for; the view's own backend does not count."""
+        named = [p for p in path.split("/")[:-1] if p in self._backends or p == "miopen"]
+        words = {"hip": "rocm", "miopen": "rocm"}
+        return tuple(words.get(p, p) for p in named[-1:] if p not in ("cpu", "cuda", "meta", "lazy", "xla"))
+
+    def _conditions_of(self, path: str) -> tuple[tuple[str, ...], ...]:
+        """The ways by which a file comes into the build, each the conditions of one way."""
+        ways = [s.conditions for s in self._files.get(path, ())]
+        folder = path.rpartition("/")[0]
+        for source in self._globs:
+            at, _, name = source.pattern.rpartition("/")
+            inside = folder == at or (source.recursive and folder.startswith(at + "/"))
+            if inside and fnmatch.fnmatchcase(path.rpartition("/")[2], name):
+                ways.append(source.conditions)
+        return tuple(dict.fromkeys(ways))
+
+    # --- preprocessor conditions
+
+    def _holds(self, guards: tuple[str, ...]) -> bool | None:
+        """Whether `#if` conditions hold in the view."""
+        return combined([evaluate(g, self._value, self._defined) for g in guards])
+
+    def _value(self, name: str) -> int | None:
+        if name in COMPILER:
+            return COMPILER[name]
+        if re.search(r"_VERSION\Z|\ACUDA_VERSION|_VERSION_(?:MAJOR|MINOR)\Z", name):
+            return 0 if re.match(r"(?:ROCM|HIP|TORCH_HIP|MIOPEN)", name) else NEWEST
+        if (enabled := re.match(r"AT_(\w+)_ENABLED\Z", name)) is not None:
+            answer = self.switch(name)
+            answer = answer if answer is not None or name in self._project.settings else self.switch(f"USE_{enabled.group(1)}")
+            return None if answer is None else int(answer)
+        return self._defined(name)
+
+    def _defined(self, name: str) -> int | None:
+        if name in COMPILER:
+            return COMPILER[name] and 1
+        if name in self._project.definitions or name in self._project.settings or name in VIEW:
+            answers = [combined([self._cmake(c) for c in way]) for way in self._project.definitions.get(name, ())]
+            if any(a is True for a in answers):
+                return 1
+            switch = self.switch(name)
+            return None if switch is None and any(a is None for a in answers) else int(bool(switch))
+        if name.startswith(("__", "_")):
+            return None  # the compiler's
+        if re.search(r"_VERSION\Z", name):
+            return int(bool(self._value(name)))
+        return 0 if self._project.sources else None  # nothing in the build defines it
+
+    # --- CMake conditions and switches
+
+    def _switch(self, name: str) -> bool | None:
+        """Whether a CMake variable is on in the view; unset variables are off, what is looked for is found."""
+        if name in VIEW:
+            return VIEW[name] not in _FALSE
+        settings = self._project.settings.get(name)
+        if settings is None:
+            return True if name.endswith("_FOUND") else self._by_other_name(name)
+        if name in self._pending:
+            return None
+        self._pending.add(name)
+        try:
+            value: bool | None = False
+            for setting in settings:
+                if combined([self._cmake(c) for c in setting.conditions]) is True:
+                    value = self._setting(setting)
+            return value
+        finally:
+            self._pending.discard(name)
+
+    def _by_other_name(self, name: str) -> bool | None:
+        other = re.match(r"(?:CAFFE2_|TORCH_)(USE_\w+)\Z", name)
+        if other is not None:
+            return self.switch(other.group(1))
+        enabled = re.match(r"AT_(\w+)_ENABLED\Z", name)
+        return self.switch(f"USE_{enabled.group(1)}") if enabled is not None else False
+
+    def _setting(self, setting: Setting) -> bool | None:
+        value = setting.value
+        if setting.depends:
+            depends = combined([self._cmake(part) for part in setting.depends.split(";") if part.strip()])
+            if depends is None:
+                return None
+            value = setting.value if depends else setting.otherwise
+        if value.upper() in _FALSE:
+            return False
+        if value.startswith("${"):
+            return self.switch(value[2:-1])
+        return True if value.upper() in _TRUE or value[:1].isalnum() else None
+
+    def _cmake(self, condition: str) -> bool | None:
+        return _CMakeCondition(_CMAKE_WORD.findall(condition), self).value()
+
+    def _words(self, condition: str) -> list[str]:
+        """The switches of a condition that keep it from holding, in our words."""
+        names = re.findall(r"(!\s*(?:defined\s*\(?\s*)?|NOT\s+)?\b([A-Z_][A-Z0-9_]{2,})\b", condition)
+        words = []
+        for negated, name in names:
+            if name in ("AND", "OR", "NOT", "STREQUAL", "MATCHES", "DEFINED", "VERSION_LESS", "TARGET"):
+                continue
+            word = re.sub(r"\A(?:CAFFE2_)?(?:USE_|AT_|BUILD_|C10_|TORCH_)+|_ENABLED\Z|\A_+|_+\Z", "", name).lower()
+            on = bool(self._value(name)) if name not in VIEW else VIEW[name] not in _FALSE
+            if negated and on:
+                words.append(f"not {word}")
+            elif not on:
+                words.append(word)
+        return words or [re.sub(r"\s+", " ", condition)]
+
+
+class _CMakeCondition:
+    """`NOT`, `AND`, `OR`, comparisons and parentheses of a CMake if()."""
+
+    def __init__(self, words: list[str], build: Build) -> None:
+        self._words = words
+        self._build = build
+        self._at = 0
+
+    def value(self) -> bool | None:
+        """The answer, None when it cannot be told."""
+        left = self._conjunction()
+        while self._take("OR"):
+            right = self._conjunction()
+            left = True if left or right else (None if left is None or right is None else False)
+        return left
+
+    def _conjunction(self) -> bool | None:
+        left = self._negation()
+        while self._take("AND"):
+            left = combined([left, self._negation()])
+        return left
+
+    def _negation(self) -> bool | None:
+        if self._take("NOT"):
+            inner = self._negation()
+            return None if inner is None else not inner
+        if self._take("("):
+            inner = self.value()
+            self._take(")")
+            return inner
+        return self._test()
+
+    def _test(self) -> bool | None:
+        if self._at >= len(self._words):
+            return None
+        word = self._words[self._at]
+        self._at += 1
+        if word in ("DEFINED", "TARGET", "EXISTS", "COMMAND", "IS_DIRECTORY", "POLICY"):
+            self._at += 1
+            return False if word == "DEFINED" and self._words[self._at - 1].startswith("ENV") else None
+        operator = self._words[self._at] if self._at < len(self._words) else ""
+        if operator in ("STREQUAL", "MATCHES", "EQUAL", "VERSION_LESS", "VERSION_GREATER", "VERSION_GREATER_EQUAL", "GREATER", "LESS"):
+            right = self._words[self._at + 1].strip('"') if self._at + 1 < len(self._words) else ""
+            self._at += 2
+            left = VIEW.get(word.strip('"').removeprefix("${").removesuffix("}"))
+            if left is None or operator not in ("STREQUAL", "MATCHES"):
+                return None
+            if operator == "STREQUAL":
+                return left == right
+            return re.search(right, left) is not None
+        name = word.strip('"').removeprefix("${").removesuffix("}")
+        if name.upper() in _TRUE | _FALSE:
+            return name.upper() in _TRUE
+        return self._build.switch(name)
+
+    def _take(self, word: str) -> bool:
+        if self._at < len(self._words) and self._words[self._at] == word:
+            self._at += 1
+            return True
+        return False

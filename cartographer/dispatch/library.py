@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Operators and kernels that C++ registers by hand: TORCH_LIBRARY blocks, RegisterOperators, and the operators that
+exist for TorchScript only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartographer.dispatch.blocks import arguments, block_macros, matching, mentions_registration, read_blocks
+from cartographer.dispatch.findings import Defined, Fallback, Findings, Registered, ScriptOperator
+from cartographer.dispatch.statements import Statement, is_name, schema_name, statements
+from cartographer.expand.expander import Expander, ExpansionTooLargeError
+from cartographer.expand.tokens import read_tokens, string_value
+from cartographer.model.atlas import Unresolved
+from cartographer.model.location import Location
+from cartographer.model.operator import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from cartographer.dispatch.blocks import Block, FileBlocks
+    from cartographer.expand.macros import MacroTable
+    from cartographer.expand.tokens import Token
+
+CATCH_ALL = "CompositeImplicitAutograd"  # OperatorEntry::registerKernel redirects registrations without a key to it
+_SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGeneratorArgs"})  # torch/csrc/jit/runtime/operator.h
+# Names that blocks keep as they are: what they expand to is PyTorch's plumbing, what they mean we know.
+_KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_BOX", "TORCH_CHECK"})
+
+
+def wanted(path: str, text: bytes, macros: frozenset[str]) -> bool:
+    """Whether a C++ file may register something: templates of generated files are torchgen's, not a block by hand."""
+    return "/templates/" not in path and mentions_registration(text, [m.encode() for m in macros])
+
+
+def library_findings(
+    texts: Iterable[tuple[str, str]],
+    table: MacroTable,
+    build_of: Callable[[str, tuple[str, ...]], tuple[str, ...] | None],
+) -> Findings:
+    """Read every file of (path, text). `build_of(path, guards)` names the conditions of a statement: () when the
+    stock build has it, None when no build of PyTorch itself has it.
+    """
+    macros = block_macros(table)
+    found = Findings()
+    for path, text in texts:
+        try:
+            file = read_blocks(path, text, table, macros)
+        except ExpansionTooLargeError as error:
+            found += Findings(unresolved=(Unresolved("dispatch", path, f"expansion without bounds: {error}", path),))
+            continue
+        for block in file.blocks:
+            found += _block_findings(block, file, table, build_of)
+        if "/jit/" in path:
+            found += Findings(script=tuple(_script_operators(path, text, table)))
+    return found
+
+
+def _block_findings(
+    block: Block,
+    file: FileBlocks,
+    table: MacroTable,
+    build_of: Callable[[str, tuple[str, ...]], tuple[str, ...] | None],
+) -> Findings:
+    body = _expanded(block, file, table)
+    if body is None:
+        reason = "its macros expand without bounds"
+        return Findings(unresolved=(Unresolved("dispatch", f"block {block.namespace}", reason, file.path, block.head.line),))
+    defined: list[Defined] = []
+    registered: list[Registered] = []
+    fallbacks: list[Fallback] = []
+    unresolved: list[Unresolved] = []
+    for statement in statements(body, file):
+        place = Location(statement.token.path or file.path, statement.token.line)
+        build = build_of(file.path, (*block.head.guards, *statement.token.guards))
+        if build is None:
+            continue
+        if not isinstance(statement, Statement):
+            unresolved.append(Unresolved("dispatch", f"block {block.namespace}", statement.reason, place.path, place.line))
+        elif statement.verb == "fallback":
+            fallbacks.append(_fallback(block, statement, place, build))
+        else:
+            if statement.verb == "def":
+                defined.append(_definition(block, statement, place, build))
+            if statement.kernel is not None:
+                registered.append(_registration(block, statement, place, build))
+    return Findings(tuple(defined), tuple(registered), tuple(fallbacks), (), tuple(unresolved))
+
+
+def _expanded(block: Block, file: FileBlocks, table: MacroTable) -> Block | None:
+    expander = Expander(table, file.path, block.head.line, wanted=lambda name: name not in _KEPT)
+    try:
+        body = tuple(expander.expand(block.body))
+    except ExpansionTooLargeError:
+        return None
+    return type(block)(block.kind, block.namespace, block.key, block.variable, body, block.head, block.scope)
+
+
+def _fallback(block: Block, statement: Statement, place: Location, build: tuple[str, ...]) -> Fallback:
+    kernel = statement.kernel
+    key = statement.key or block.key or CATCH_ALL
+    symbol = qualified(kernel.symbol, block.scope) if kernel and kernel.symbol else None
+    return Fallback(key, symbol, bool(kernel and kernel.fallthrough), place, build)
+
+
+def _definition(block: Block, statement: Statement, place: Location, build: tuple[str, ...]) -> Defined:
+    text = statement.text.strip()
+    name = with_namespace(schema_name(text), block.namespace)
+    schema = None if is_name(text) else with_namespace(text, block.namespace)
+    function = statement.kernel.symbol if statement.kernel and schema is None else None
+    tags = statement.tags
+    return Defined(name, schema, Origin.LIBRARY, place, build, qualified(function, block.scope) if function else "", tags)
+
+
+def _registration(block: Block, statement: Statement, place: Location, build: tuple[str, ...]) -> Registered:
+    kernel = statement.kernel
+    assert kernel is not None
+    key = statement.key or block.key or CATCH_ALL
+    return Registered(
+        with_namespace(schema_name(statement.text), block.namespace),
+        CATCH_ALL if key in ("CatchAll", "Undefined") else key,
+        qualified(kernel.symbol, block.scope) if kernel.symbol else None,
+        Origin.LIBRARY,
+        place,
+        build,
+        kernel.fallthrough,
+        kernel.boxed,
+    )
+
+
+def with_namespace(name: str, namespace: str) -> str:
+    """An operator's full name: its own namespace, or that of the block."""
+    return name if "::" in name.partition("(")[0] or not namespace else f"{namespace}::{name}"
+
+
+def qualified(symbol: str, scope: str) -> str:
+    """A C++ name as seen from the namespaces around the block; names that begin at the top stay."""
+    first = symbol.partition("::")[0]
+    if symbol == "lambda" or not scope or first in ("at", "torch", "c10", "caffe2", "std"):
+        return symbol
+    return f"{scope}::{symbol}"
+
+
+def _script_operators(path: str, text: str, table: MacroTable) -> Iterable[ScriptOperator]:
+    """Schemas given to torch::jit::Operator in its three spellings, macros expanded."""
+    if not any(name in text for name in _SCRIPT_CLASSES):
+        return
+    tokens: list[Token] = read_tokens(text, path)
+    try:
+        tokens = Expander(table, path, 0, wanted=lambda name: name not in _KEPT).expand(tokens)
+    except ExpansionTooLargeError:
+        return
+    for index, token in enumerate(tokens[:-1]):
+        if token.text not in _SCRIPT_CLASSES or tokens[index + 1].text not in ("(", "{"):
+            continue
+        parts = arguments(tokens[index + 2 : matching(tokens, index + 1)])
+        strings = [t for t in (parts[0] if parts else []) if t.kind == "string"]
+        schema = "".join(string_value(t) for t in strings).strip()
+        if "::" in schema and "(" in schema:
+            naming = next((t for t in strings if not string_value(t).rstrip().endswith("::")), strings[0])
+            yield ScriptOperator(schema_name(schema), schema, Location(naming.path, naming.line))
+
+
+def by_key(registered: Iterable[Registered]) -> Mapping[str, int]:
+    """How many registrations each key has, for reports."""
+    counts: dict[str, int] = {}
+    for registration in registered:
+        counts[registration.key] = counts.get(registration.key, 0) + 1
+    return counts

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What serves each runtime key of an operator: OperatorEntry::computeDispatchTableEntryWithDebug, from values alone
+(aten/src/ATen/core/dispatch/OperatorEntry.cpp; the order of the looks is read from there, see `keys`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartographer.model.dispatch import CATCH_ALL, DIRECT, FALLBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cartographer.dispatch.findings import Fallback
+    from cartographer.model.dispatch import KeyRules
+    from cartographer.model.operator import Registration
+
+MISSING = "missing"
+AMBIGUOUS = "ambiguous autogradother"
+# Keys that stand for a backend outside the tree: what PyTorch does for a backend that registers nothing.
+OUT_OF_TREE = ("PrivateUse1", "AutogradPrivateUse1")
+_PLATFORM_TERMS = {"HIP": "rocm"}
+
+
+class Tables:
+    """Computes dispatch tables; operators with the same registered keys share theirs."""
+
+    def __init__(self, rules: KeyRules, fallbacks: Iterable[Fallback], shown: Iterable[str] | None = None) -> None:
+        self._rules = rules
+        self._fallbacks: dict[str, list[Fallback]] = {}
+        for fallback in fallbacks:
+            self._fallbacks.setdefault(rules.key(fallback.key), []).append(fallback)
+        self.shown = tuple(rules.runtime if shown is None else shown)
+        self._known: dict[frozenset[tuple[str, bool, tuple[str, ...]]], dict[str, str]] = {}
+        self._terms = {key: self._platform(key) for key in self.shown}
+
+    def fallback(self, key: str) -> Fallback | None:
+        """The fallback of a key, in the stock build or in one with the key's platform."""
+        terms = self._terms.get(key) or self._platform(key)
+        # The first one in the source is the default where a condition at run time picks one (MPSFallback.mm).
+        return next((f for f in self._fallbacks.get(key, ()) if set(f.build) <= terms), None)
+
+    def of(self, registrations: Iterable[Registration]) -> Mapping[str, str]:
+        """{runtime key: what serves it, in the words of the dispatcher's dump}."""
+        registered = frozenset((r.key, r.fallthrough, r.build) for r in registrations if r.active)
+        if registered not in self._known:
+            self._known[registered] = {key: self._serves(key, registered) for key in self.shown}
+        return self._known[registered]
+
+    def _platform(self, key: str) -> frozenset[str]:
+        """The words of builds that have the key's backend: an MPS key is looked at in a build with MPS."""
+        backends = sorted(self._rules.backends, key=len, reverse=True)
+        backend = next((b for b in backends if key.endswith(b)), key)
+        return frozenset({_PLATFORM_TERMS.get(backend, backend.lower())})
+
+    def _serves(self, key: str, registered: frozenset[tuple[str, bool, tuple[str, ...]]]) -> str:
+        terms = self._terms[key]
+        kernels = {k: fallthrough for k, fallthrough, build in registered if set(build) <= terms}
+        rules = self._rules
+        for look in rules.looks:
+            if look.covered_by and key not in rules.covers.get(look.covered_by, ()):
+                continue
+            if look.source == FALLBACK:
+                fallback = self.fallback(key)
+                if fallback is not None:
+                    return ("fallthrough " if fallback.fallthrough else "") + look.words
+                continue
+            source = key if look.source == DIRECT else look.source
+            if source not in kernels:
+                continue
+            if look.source not in (DIRECT, CATCH_ALL) and key not in rules.covers.get(look.source, ()):
+                continue
+            if look.without_backend_kernel and (answer := self._backend_kernel(key, kernels)):
+                if answer == AMBIGUOUS:
+                    return AMBIGUOUS
+                continue
+            return ("fallthrough " if kernels[source] else "") + look.words
+        return MISSING
+
+    def _backend_kernel(self, key: str, kernels: Mapping[str, bool]) -> str:
+        backends = self._rules.backend_keys.get(key, frozenset())
+        has_kernel = any(k in backends for k in kernels)
+        if key == "AutogradOther" and has_kernel:
+            return AMBIGUOUS
+        return "yes" if has_kernel or any(k in kernels for k in self._rules.backend_kernel_sources) else ""
+
+
+def shown_keys(rules: KeyRules, registrations: Iterable[Registration], fallbacks: Iterable[Fallback]) -> tuple[str, ...]:
+    """The runtime keys that something in this PyTorch registers to, and those of a backend outside the tree; all
+    others are served like the latter.
+    """
+    used = {r.key for r in registrations} | {rules.key(f.key) for f in fallbacks} | set(OUT_OF_TREE)
+    return tuple(key for key in rules.runtime if key in used)

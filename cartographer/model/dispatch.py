@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dispatch keys as values: their order, which key covers which, and in which order the dispatcher looks for kernels.
+
+Everything here is read from the pinned tree (c10/core/DispatchKey.h, DispatchKeySet.h and .cpp, and
+aten/src/ATen/core/dispatch/OperatorEntry.cpp); see `dispatch.keys`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DIRECT = "direct"  # a kernel registered for the very key
+FALLBACK = "fallback"  # the backend fallback of the key
+CATCH_ALL = "CatchAll"  # a kernel registered without a key, where that is no key of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One place where the dispatcher looks for a kernel, and the word that its dump uses for what it finds there."""
+
+    source: str  # DIRECT, FALLBACK, CATCH_ALL or an alias key
+    words: str  # "kernel", "math kernel", ...
+    covered_by: str = ""  # the runtime key must be covered by this alias key; "" = no such condition
+    without_backend_kernel: bool = False  # only if the autograd key's backend has no kernel of its own
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRules:
+    """The dispatch keys of one PyTorch and the rules between them."""
+
+    functionality: tuple[str, ...]  # from the innermost layer (backends) to the outermost
+    per_backend: Mapping[str, str]  # functionality that exists once a backend: its name -> prefix of its runtime keys
+    backends: tuple[str, ...]  # CPU, CUDA, ...
+    runtime: tuple[str, ...]  # every key that has a slot in the dispatch table
+    alias: tuple[str, ...]  # keys that only stand for others
+    same: Mapping[str, str]  # second names: Autocast -> AutocastCUDA
+    covers: Mapping[str, frozenset[str]]  # alias key -> runtime keys that it fills
+    backend_keys: Mapping[str, frozenset[str]]  # autograd runtime key -> keys of its backends
+    looks: tuple[Look, ...]  # in the order of precedence
+    backend_kernel_sources: tuple[str, ...] = ()  # alias keys that count as a backend kernel: CompositeExplicitAutograd
+    catch_all: str = CATCH_ALL  # what a registration without a key becomes
+    included_by_default: tuple[str, ...] = ()  # default_included_set
+    excluded_by_default: tuple[str, ...] = ()  # default_excluded_set
+    functionality_of: Mapping[str, str] = field(default_factory=dict)  # runtime key -> functionality key
+    lines: Mapping[str, int] = field(default_factory=dict)  # where each key stands in DispatchKey.h
+
+    def key(self, name: str) -> str:
+        """The first name of a key that has several."""
+        return self.same.get(name, name)
