@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers for repeated things while an atlas is written: each text, step or chain is stored once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from cartographer.store.search_words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cartographer.model.location import Location
+    from cartographer.model.operator import Chain, Layer, Step
+
+Place = tuple[int | None, int | None, int | None]
+
+
+def as_json(value: Any) -> str:
+    """Compact JSON text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def storable(text: str) -> str:
+    """`text` with what is not Unicode (a lone surrogate: a byte of a file name that is not UTF-8) replaced by its sign."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+class Numbers:
+    """Gives each new key the next number, from 1."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+    def of(self, key: str) -> int:
+        """The number of `key`."""
+        known = self.known
+        number = known.get(key)
+        if number is None:
+            number = known[key] = len(known) + 1
+        return number
+
+    def rows(self) -> Iterable[tuple[int, str]]:
+        """(number, key) in order."""
+        return ((number, storable(key)) for key, number in self.known.items())
+
+
+class Ledger:
+    """All numbered things of one atlas, and the rows of those that need more than a number."""
+
+    def __init__(self) -> None:
+        self.paths = Numbers()
+        self.words = Numbers()
+        self.kernels = Numbers()
+        self.tables = Numbers()
+        self._tables: dict[int, int] = {}
+        self._layers: dict[Layer, int] = {}
+        self._steps: dict[Step, int] = {}
+        self._chains: dict[tuple[str, str | None, tuple[int, ...]], int] = {}
+        self.layer_rows: list[tuple[Any, ...]] = []
+        self.step_rows: list[tuple[Any, ...]] = []
+        self.chain_rows: list[tuple[Any, ...]] = []
+        self.chain_step_rows: list[tuple[int, int, int]] = []
+
+    def place(self, location: Location | None) -> Place:
+        """The three columns of a location."""
+        if location is None:
+            return (None, None, None)
+        return (self.paths.of(location.path), location.line, location.end_line)
+
+    def table(self, outcomes: Mapping[str, str]) -> int:
+        """The number of a dispatch table. Stages often share one mapping, so its identity is tried first."""
+        found = self._tables.get(id(outcomes))
+        if found is None:
+            found = self._tables[id(outcomes)] = self.tables.of(as_json(dict(outcomes)))
+        return found
+
+    def layer(self, layer: Layer) -> int:
+        """The number of a layer."""
+        number = self._layers.get(layer)
+        if number is None:
+            number = self._layers[layer] = len(self._layers) + 1
+            outcome = self.words.of(layer.outcome)
+            self.layer_rows.append((number, layer.key, layer.acts, outcome, *self.place(layer.place)))
+        return number
+
+    def step(self, step: Step) -> int:
+        """The number of a step."""
+        number = self._steps.get(step)
+        if number is None:
+            number = self._steps[step] = len(self._steps) + 1
+            self.step_rows.append((number, step.role, step.symbol, plain(step.symbol), self.paths.of(step.path), step.line,
+                                   self.words.of(step.note), self.words.of(step.branch)))  # fmt: skip
+        return number
+
+    def chain(self, chain: Chain) -> int:
+        """The number of a chain."""
+        steps = tuple(self.step(step) for step in chain.steps)
+        key = (chain.status.value, chain.reason, steps)
+        number = self._chains.get(key)
+        if number is None:
+            number = self._chains[key] = len(self._chains) + 1
+            reason = None if chain.reason is None else self.words.of(chain.reason)
+            self.chain_rows.append((number, chain.status.value, reason))
+            self.chain_step_rows.extend((number, position, step) for position, step in enumerate(steps))
+        return number

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
+"""The small questions behind `where`, `show` and `search`: who is called this, what stands here, who reaches it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cartographer.store.symbol_rows import SYMBOL, symbol_of
+from cartographer.store.values import Reach
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    from cartographer.model.atlas import Symbol
+
+_REACH = (
+    "SELECT DISTINCT o.name, oc.backend, s.role, s.symbol, p.path, s.line, b.text FROM step s JOIN path p ON p.id = s.path"
+    " JOIN word b ON b.id = s.branch_word JOIN chain_step cs ON cs.step = s.id JOIN operator_chain oc ON oc.chain = cs.chain"
+    " JOIN operator o ON o.id = oc.operator WHERE"
+)
+
+
+class Lookup:
+    """Answers that are lists of names."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._connection.execute(statement, values).fetchall()
+
+    def _names(self, statement: str, *values: Any) -> tuple[str, ...]:
+        return tuple(name for (name,) in self._all(statement, *values))
+
+    # Operators by what people call them; all give full names, sorted.
+
+    def by_name(self, name: str) -> tuple[str, ...]:
+        """The overload with this full name."""
+        return self._names("SELECT name FROM operator WHERE name = ?", name)
+
+    def by_base(self, base: str, namespace: str | None = None) -> tuple[str, ...]:
+        """All overloads of a base name, in one namespace or in all."""
+        if namespace is None:
+            return self._names("SELECT name FROM operator WHERE base = ? ORDER BY id", base)
+        return self._names("SELECT name FROM operator WHERE base = ? AND namespace = ? ORDER BY id", base, namespace)
+
+    def by_python(self, name: str) -> tuple[str, ...]:
+        """Operators with this Python name."""
+        return self._names(
+            "SELECT DISTINCT o.name FROM binding b JOIN operator o ON o.id = b.operator WHERE b.python = ? ORDER BY o.id",
+            name,
+        )
+
+    def by_binding(self, function: str) -> tuple[str, ...]:
+        """Operators behind this C function (`THPVariable_add`)."""
+        return self._names(
+            "SELECT DISTINCT o.name FROM binding b JOIN operator o ON o.id = b.operator WHERE b.function = ? ORDER BY o.id",
+            function,
+        )
+
+    def by_node(self, node: str) -> tuple[str, ...]:
+        """Operators that record this autograd Node."""
+        return self._names(
+            "SELECT DISTINCT o.name FROM node n JOIN operator o ON o.id = n.operator WHERE n.name = ? ORDER BY o.id",
+            node,
+        )
+
+    def by_cpp(self, name: str) -> tuple[str, ...]:
+        """Operators with this C++ name: `at::add`, `at::Tensor::add`, `at::_ops::add_Tensor`."""
+        return self._names(
+            "SELECT name FROM operator WHERE cpp_op = ?1 OR cpp_function = ?1 OR cpp_method = ?1 ORDER BY id", name
+        )
+
+    def by_kernel(self, symbol: str) -> tuple[str, ...]:
+        """Operators with a registration of this kernel, by its whole symbol."""
+        return self._names("SELECT DISTINCT o.name FROM kernel k JOIN registration r ON r.kernel = k.id JOIN operator o ON o.id = r.operator"
+                           " WHERE k.symbol = ? ORDER BY o.id", symbol)  # fmt: skip
+
+    def kernels_called(self, plain: str) -> tuple[str, ...]:
+        """Symbols of registered kernels whose last name is `plain`."""
+        return self._names("SELECT symbol FROM kernel WHERE plain = ? ORDER BY symbol", plain)
+
+    def all_names(self) -> Iterable[tuple[str, str]]:
+        """(kind, name) of everything that may be asked for by name: what near misses are taken from."""
+        yield from (
+            ("operator", f"{namespace}::{base}")
+            for namespace, base in self._all("SELECT DISTINCT namespace, base FROM operator ORDER BY namespace, base")
+        )
+        yield from (
+            ("operator", name) for (name,) in self._all("SELECT name FROM operator WHERE overload <> '' ORDER BY id")
+        )
+        yield from (("python", name) for (name,) in self._all("SELECT DISTINCT python FROM binding ORDER BY python"))
+        yield from (
+            ("binding", name) for (name,) in self._all("SELECT DISTINCT function FROM binding ORDER BY function")
+        )
+        yield from (("node", name) for (name,) in self._all("SELECT DISTINCT name FROM node ORDER BY name"))
+        yield from (("stub", name) for (name,) in self._all("SELECT DISTINCT plain FROM stub ORDER BY plain"))
+        yield from (("kernel", name) for (name,) in self._all("SELECT DISTINCT plain FROM step ORDER BY plain"))
+
+    # The way back
+
+    def reaching_symbol(self, plain: str) -> tuple[Reach, ...]:
+        """Operators whose chains hold a step with this last name; helpers of derivatives too."""
+        steps = self._all(f"{_REACH} s.plain = ? ORDER BY o.id, oc.position, cs.position", plain)
+        helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '' FROM helper h JOIN path p ON p.id = h.path"
+                            " JOIN operator o ON o.id = h.operator WHERE h.plain = ? ORDER BY o.id", plain)  # fmt: skip
+        return tuple(Reach(*row) for row in (*steps, *helpers))
+
+    def reaching_lines(self, path: str, first: int, last: int) -> tuple[Reach, ...]:
+        """Operators whose chains hold a step between two lines of a file; helpers of derivatives too."""
+        steps = self._all(
+            f"{_REACH} p.path = ? AND s.line BETWEEN ? AND ? ORDER BY o.id, oc.position, cs.position", path, first, last
+        )
+        helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '' FROM helper h JOIN path p ON p.id = h.path"
+                            " JOIN operator o ON o.id = h.operator WHERE p.path = ? AND h.line BETWEEN ? AND ? ORDER BY o.id", path, first, last)  # fmt: skip
+        return tuple(Reach(*row) for row in (*steps, *helpers))
+
+    # Files and symbols
+
+    def files_called(self, name: str) -> tuple[str, ...]:
+        """Scanned files whose path is `name` or ends with /`name`."""
+        exact = self._names("SELECT p.path FROM file f JOIN path p ON p.id = f.path WHERE p.path = ?", name)
+        return exact or self._names(
+            "SELECT p.path FROM file f JOIN path p ON p.id = f.path WHERE substr(p.path, -length(?1)) = ?1 ORDER BY p.path",
+            "/" + name,
+        )
+
+    def symbols_called(self, name: str) -> tuple[Symbol, ...]:
+        """Symbols with this last name."""
+        return tuple(symbol_of(row) for row in self._all(f"{SYMBOL} WHERE s.name = ? ORDER BY p.path, s.line", name))
+
+    def symbol_at(self, path: str, line: int) -> Symbol | None:
+        """The innermost symbol whose lines hold this one."""
+        rows = self._all(f"{SYMBOL} WHERE s.path = (SELECT id FROM path WHERE path = ?) AND s.line <= ? AND s.end_line >= ?"
+                         " ORDER BY s.line DESC, s.end_line LIMIT 1", path, line, line)  # fmt: skip
+        return symbol_of(rows[0]) if rows else None
+
+    def stub_places(self, plain: str) -> tuple[tuple[str, str, str, str, int], ...]:
+        """(stub, device, kernel, path, line) of the registrations of stubs with this last name."""
+        return tuple(self._all("SELECT s.name, r.device, r.kernel, p.path, r.line FROM stub s JOIN stub_registration r ON r.stub = s.id"
+                               " JOIN path p ON p.id = r.path WHERE s.plain = ? ORDER BY s.id, r.position", plain))  # fmt: skip

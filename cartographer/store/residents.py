@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
+"""What of which operators stands in which file: declarations, bindings, registrations, kernels, formulas, helpers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartographer.store.values import Resident
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+
+# Each part gives (path id, operator id, relation, line, symbol, backend or key).
+_PARTS = (
+    "SELECT path, id AS operator, 'declared' AS relation, line, '' AS symbol, '' AS backend FROM operator",
+    "SELECT path, operator, 'binding', line, python, '' FROM binding WHERE path IS NOT NULL",
+    """SELECT r.path, r.operator, 'registration', r.line, coalesce(k.symbol, ''), r.key FROM registration r
+    LEFT JOIN kernel k ON k.id = r.kernel WHERE r.path IS NOT NULL""",
+    """SELECT s.path, o.operator, s.role, s.line, s.symbol, o.backend FROM step s JOIN chain_step c ON c.step = s.id
+    JOIN operator_chain o ON o.chain = c.chain""",
+    "SELECT path, operator, 'formula', line, '', key FROM formula",
+    "SELECT path, operator, 'helper', line, symbol, '' FROM helper",
+)
+_ALL = " UNION ".join(_PARTS)
+
+
+def of_file(connection: sqlite3.Connection, path: str) -> tuple[Resident, ...]:
+    """The residents of one file, sorted by line."""
+    parts = " UNION ".join(
+        f"{part} {'AND' if ' WHERE ' in part else 'WHERE'} {_path_column(part)} = :file" for part in _PARTS
+    )
+    rows = connection.execute(
+        f"SELECT o.name, r.relation, r.line, r.symbol, r.backend FROM ({parts}) r JOIN operator o ON o.id = r.operator"
+        " ORDER BY r.line, o.name, r.relation, r.backend",
+        {"file": (connection.execute("SELECT id FROM path WHERE path = ?", (path,)).fetchone() or (None,))[0]},
+    )
+    return tuple(Resident(*row) for row in rows)
+
+
+def of_all(connection: sqlite3.Connection) -> Mapping[str, tuple[Resident, ...]]:
+    """The residents of every file that has some."""
+    paths = dict(connection.execute("SELECT id, path FROM path"))
+    names = dict(connection.execute("SELECT id, name FROM operator"))
+    found: dict[str, list[Resident]] = {}
+    for path, operator, relation, line, symbol, backend in connection.execute(f"{_ALL} ORDER BY 1, 4, 2, 3, 6"):
+        found.setdefault(paths[path], []).append(Resident(names[operator], relation, line, symbol, backend))
+    return {path: tuple(found[path]) for path in sorted(found)}
+
+
+def counts(connection: sqlite3.Connection) -> Mapping[int, int]:
+    """How many overloads live in each file, by path id."""
+    return dict(connection.execute(f"SELECT path, count(DISTINCT operator) FROM ({_ALL}) GROUP BY path"))
+
+
+def _path_column(part: str) -> str:
+    return part.removeprefix("SELECT ").partition(",")[0]

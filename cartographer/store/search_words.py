@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How names become words of the full-text index, and queries become its questions."""
+
+from __future__ import annotations
+
+import re
+
+# The order is the order of answers; a kind's place is part of the index (schema.sql, table search).
+KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "generated", "symbol")
+
+_IDENTIFIER = re.compile(r"\w+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def words(text: str) -> str:
+    """`FunctionsManual::sumBackward2` -> "functionsmanual functions manual sumbackward2 sum backward 2"."""
+    found: dict[str, None] = {}
+    for identifier in _IDENTIFIER.findall(text):
+        found[identifier.lower()] = None
+        for part in _PART.findall(identifier):
+            found[part.lower()] = None
+    return " ".join(found)
+
+
+def question(text: str) -> str:
+    """What a person typed as an FTS5 query: every identifier must occur, as a word or as the beginning of one."""
+    return " AND ".join(f'"{identifier.lower()}"*' for identifier in _IDENTIFIER.findall(text))
+
+
+def plain(symbol: str) -> str:
+    """The last name of a C++ symbol: `void at::native::f<4, at::X<float>>(int)` -> `f`; `TORCH_IMPL_FUNC(mul_out)` -> `mul_out`."""
+    text = symbol.strip()
+    macro = re.fullmatch(r"[A-Z][A-Z0-9_]+\(\s*([\w:]+).*\)", text)
+    if macro:
+        text = macro[1]
+    text = text.replace("(anonymous namespace)", "anonymous").replace("(anonymous)", "anonymous")
+    text = _without_brackets(text)
+    text = text.partition("(")[0].strip().rpartition(" ")[2] if not text.startswith("operator") else text
+    parts = text.split("::")
+    if (
+        parts[-1] in ("impl", "meta") and len(parts) > 1
+    ):  # structured_mul_out::impl is what TORCH_IMPL_FUNC(mul_out) defines
+        return parts[-2].removeprefix("structured_")
+    return parts[-1].lstrip("&*~")
+
+
+def _without_brackets(text: str) -> str:
+    """`text` without template arguments, however deep."""
+    kept, depth = [], 0
+    for character in text:
+        if character == "<":
+            depth += 1
+        elif character == ">" and depth:
+            depth -= 1
+        elif not depth:
+            kept.append(character)
+    return "".join(kept)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
+"""Atlas in, atlas.db out: written beside, then swapped, so that an atlas that existed stays whole until the new one is."""
+
+from __future__ import annotations
+
+import gc
+import os
+import zlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from cartographer.store import database, operator_rows, search_index
+from cartographer.store.counts import COUNTS
+from cartographer.store.ledger import Ledger, as_json
+from cartographer.store.search_words import plain
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from cartographer.model.atlas import Atlas, Strata, Symbol
+
+
+def write(atlas: Atlas, folder: Path) -> Path:
+    """Write `folder`/atlas.db and return its path. Raises StoreError; an older file there is then untouched."""
+    target = folder / database.FILE_NAME
+    beside = folder / f".{database.FILE_NAME}.{os.getpid()}.new"
+    with database.explained(target):
+        folder.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(folder)
+        try:
+            _fill(beside, atlas)
+            _to_disk(beside)
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    return target
+
+
+def _fill(path: Path, atlas: Atlas) -> None:
+    path.unlink(missing_ok=True)
+    connection = database.create(path)
+    collecting = gc.isenabled()
+    gc.disable()  # a million short-lived tuples and no cycles: the collector would only look at them again and again
+    try:
+        connection.execute("BEGIN")
+        ledger = Ledger()
+        _meta(connection, atlas)
+        operator_rows.write(connection, atlas.operators, ledger)
+        _files(connection, atlas, ledger)
+        _symbols(connection, atlas.symbols, ledger)
+        _stubs(connection, atlas, ledger)
+        _rest(connection, atlas, ledger)
+        _strata(connection, atlas.strata, ledger)
+        _many(connection, "path", 2, ledger.paths.rows())
+        search_index.write(connection, atlas, ledger)
+        _many(connection, "word", 2, ledger.words.rows())
+        _counts(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    finally:
+        if collecting:
+            gc.enable()
+    database.finish(connection)
+
+
+def _many(connection: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[Any, ...]]) -> None:
+    connection.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * width)})", rows)
+
+
+def _meta(connection: sqlite3.Connection, atlas: Atlas) -> None:
+    source = atlas.source
+    facts = {
+        "kind": source.kind.value, "version": source.version, "tag": source.tag, "commit": source.commit,
+        "described": source.described, "web": source.web, "tool_version": atlas.tool_version,
+        "seconds": as_json(dict(atlas.seconds)), "strata_level": atlas.strata.level, "strata_reason": atlas.strata.reason,
+    }  # fmt: skip
+    _many(connection, "meta", 2, facts.items())
+
+
+def packed_id(identifier: str) -> bytes | str:
+    """A git id as 20 bytes; anything else as it is."""
+    if len(identifier) == 40:
+        with suppress(ValueError):
+            packed = bytes.fromhex(identifier)
+            if packed.hex() == identifier:
+                return packed
+    return identifier
+
+
+def _files(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
+    number = ledger.paths.of
+    _many(connection, "file", 9, (
+        (number(f.path), position, packed_id(f.blob), f.size, f.language, f.lines, f.error_nodes, f.error_bytes, as_json(f.notes))
+        for position, f in enumerate(atlas.files)))  # fmt: skip
+    _many(connection, "include", 4, (
+        (number(f.path), position, number(target), line)
+        for f in atlas.files for position, (target, line) in enumerate(f.includes)))  # fmt: skip
+
+
+def _symbols(connection: sqlite3.Connection, symbols: Iterable[Symbol], ledger: Ledger) -> None:
+    word, path = ledger.words.of, ledger.paths.of
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for number, s in enumerate(symbols, 1):
+            suffix = s.qualname.endswith(s.name)
+            scope = s.qualname[: len(s.qualname) - len(s.name)] if suffix else s.qualname
+            yield (number, s.name, word(scope), suffix, s.kind, path(s.path), s.line, s.end_line, word(s.signature),
+                   word(as_json(s.guards)))  # fmt: skip
+
+    _many(connection, "symbol", 10, rows())
+
+
+def _stubs(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
+    path = ledger.paths.of
+
+    def places(found: Iterable[tuple[str, int]]) -> str:
+        return as_json([[path(p), line] for p, line in found])
+
+    _many(connection, "stub", 5, ((number, s.name, plain(s.name), places(s.declared), places(s.defined))
+                                  for number, s in enumerate(atlas.stubs, 1)))  # fmt: skip
+    _many(connection, "stub_registration", 6, (
+        (number, position, device, kernel, path(p), line)
+        for number, s in enumerate(atlas.stubs, 1) for position, (device, kernel, p, line) in enumerate(s.registrations)))  # fmt: skip
+
+
+def _rest(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
+    path = ledger.paths.of
+    _many(connection, "generated_file", 7, (
+        (number, g.name, path(g.generator), g.generator_line, g.template, g.shards, g.holds)
+        for number, g in enumerate(atlas.generated, 1)))  # fmt: skip
+    _many(connection, "unresolved", 6, (
+        (number, u.stage, u.subject, ledger.words.of(u.reason), path(u.path) if u.path else None, u.line)
+        for number, u in enumerate(atlas.unresolved, 1)))  # fmt: skip
+
+
+def _strata(connection: sqlite3.Connection, strata: Strata, ledger: Ledger) -> None:
+    _many(
+        connection,
+        "era",
+        5,
+        ((number, e.name, e.first, e.last, as_json(e.evidence)) for number, e in enumerate(strata.eras, 1)),
+    )
+    _many(
+        connection, "dated_commit", 3, ((number, packed_id(c), date) for number, (c, date) in enumerate(strata.commits))
+    )
+    _many(connection, "file_dates", 5, (
+        (ledger.paths.of(name), d.born, d.changed, as_json(d.former_names), _packed_runs(d.runs))
+        for name, d in strata.files.items()))  # fmt: skip
+
+
+def _packed_runs(runs: Iterable[tuple[int, int]]) -> bytes:
+    flat = ",".join(f"{lines},{commit}" for lines, commit in runs)
+    return zlib.compress(f"[{flat}]".encode(), 6)
+
+
+def _counts(connection: sqlite3.Connection) -> None:
+    rows = []
+    for name, says, statement in COUNTS:
+        (value,) = connection.execute(statement).fetchone()
+        rows.append((name, value, says, statement))
+    _many(connection, "count", 4, rows)
+
+
+def _to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Delete what builds that were killed have left; a running build's file bears the number of a living process."""
+    for leftover in folder.glob(f".{database.FILE_NAME}.*.new"):
+        number = leftover.name.split(".")[-2]
+        if number.isdigit() and int(number) != os.getpid() and not _alive(int(number)):
+            leftover.unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
