@@ -49,6 +49,25 @@ class TreeFile:
     size: int
 
 
+class HistoryLevel(Enum):
+    """How much history a source has, or is asked for."""
+
+    LINES = "lines"  # every version of every file: each line can be dated
+    FILES = "files"  # commits and folders only: files can be dated, lines cannot
+    NONE = "none"  # the pinned tree alone
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAccess:
+    """Where the history stage reads, and what it may expect to find there."""
+
+    git_dir: str
+    commit: str
+    level: HistoryLevel
+    shallow: bool = False  # history ends at a boundary: dates there mean "before"
+    reason: str = ""  # what is lacking and how to get it; "" when nothing is
+
+
 class Tree(Protocol):
     """One pinned PyTorch as a set of files. Stages ask it for bytes and never for its kind."""
 

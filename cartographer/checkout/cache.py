@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the cache lies, who may write to it, how large it is, and how it is emptied."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import socket
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cartographer.errors import CheckoutError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cartographer.progress import Progress
+
+ENVIRONMENT = "CARTOGRAPHER_CACHE"
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+def default_root() -> Path:
+    """The cache folder of this user, or the one that CARTOGRAPHER_CACHE names."""
+    named = os.environ.get(ENVIRONMENT)
+    if named:
+        return Path(named).expanduser().absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("cartographer", appauthor=False))
+
+
+def write_error(error: OSError, path: Path) -> CheckoutError:
+    """One clear sentence for a write that failed."""
+    if error.errno in _FULL:
+        return CheckoutError(
+            "the disk is full", where=str(path),
+            hint=f"Free some space (`cartographer clean` empties the cache), or let {ENVIRONMENT} name a folder on another disk.",
+        )
+    return CheckoutError(
+        f"cannot write: {error.strerror or error}", where=str(path),
+        hint=f"Let {ENVIRONMENT} name a folder that can be written to.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """One part of the cache that can be removed by itself."""
+
+    kind: str  # the folder under the root: repositories, wheels, facts ...
+    name: str
+    path: Path
+    size: int  # bytes on disk
+    used: float  # when it was last changed, seconds since the epoch
+
+
+class Lock:
+    """A held lock; `fileno` is handed to child processes, which so keep it while they live."""
+
+    def __init__(self, handle: int | None) -> None:
+        self._handle = handle
+
+    @property
+    def fileno(self) -> int | None:
+        """The open lock file; None when the cache cannot be written to."""
+        return self._handle
+
+
+class Cache:
+    """The folder in which clones, wheels and results are kept between builds."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = root if root is not None else default_root()
+        self._writable: bool | None = None
+
+    def folder(self, *parts: str) -> Path:
+        """A folder inside the cache, made when the cache can be written to."""
+        path = self.root.joinpath(*parts)
+        if self.writable:
+            try:
+                path.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise write_error(error, path) from error
+        return path
+
+    @property
+    def writable(self) -> bool:
+        """Whether anything can be kept; tried once. A full disk is an error and not a read-only cache."""
+        if self._writable is None:
+            try:
+                self.root.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryFile(dir=self.root) as probe:
+                    probe.write(b"probe")
+            except OSError as error:
+                if error.errno in _FULL:
+                    raise write_error(error, self.root) from error
+                self._writable = False
+            else:
+                self._writable = True
+        return self._writable
+
+    def read(self, *parts: str) -> bytes | None:
+        """The bytes kept under a name, or None."""
+        try:
+            return self.root.joinpath(*parts).read_bytes()
+        except OSError:
+            return None
+
+    def write(self, data: bytes, *parts: str) -> None:
+        """Keep bytes under a name: whole or not at all. Without a writable cache nothing is kept."""
+        if not self.writable:
+            return
+        target = self.root.joinpath(*parts)
+        self.folder(*parts[:-1])
+        write_whole(target, data)
+
+    @contextlib.contextmanager
+    def lock(self, name: str, progress: Progress | None = None, *, patience: float = 24 * 3600) -> Iterator[Lock]:
+        """Hold the lock `name`; waits for another build and says so. The lock of a dead process is no lock."""
+        if not self.writable:
+            yield Lock(None)
+            return
+        path = self.folder("locks") / f"{name}.lock"
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        except OSError as error:
+            raise write_error(error, path) from error
+        try:
+            _acquire(handle, path, progress, patience)
+            yield Lock(handle)
+        finally:
+            os.close(handle)
+
+    def entries(self) -> tuple[CacheEntry, ...]:
+        """What the cache holds, by kind and name."""
+        found = []
+        for kind in _children(self.root):
+            if kind.name == "locks" or not kind.is_dir():
+                continue
+            for child in _children(kind):
+                size, used = _measure(child)
+                found.append(CacheEntry(kind.name, child.name, child, size, used))
+        return tuple(found)
+
+    def clean(self, kinds: frozenset[str] | None = None) -> int:
+        """Remove everything, or the kinds named; gives the bytes that became free. A build in progress is an error."""
+        freed = 0
+        chosen = [entry for entry in self.entries() if kinds is None or entry.kind in kinds]
+        for entry in chosen:
+            with self.lock(f"{entry.kind}-{entry.name}", patience=0):
+                try:
+                    shutil.rmtree(entry.path) if entry.path.is_dir() else entry.path.unlink()
+                except OSError as error:
+                    raise write_error(error, entry.path) from error
+            freed += entry.size
+        return freed
+
+
+def write_whole(target: Path, data: bytes) -> None:
+    """Write a file beside its place and swap it in, so that a reader sees the old bytes or the new ones."""
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(target)
+        except OSError as error:
+            raise write_error(error, target) from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def _acquire(handle: int, path: Path, progress: Progress | None, patience: float) -> None:
+    """Take the lock, waiting for its holder; the kernel frees it when the holder ends, however it ends."""
+    if not _try_lock(handle):
+        holder = os.pread(handle, 200, 0).decode("utf-8", "replace").strip() if hasattr(os, "pread") else ""
+        told = f" ({holder})" if holder else ""
+        if progress is not None and patience > 0:
+            progress.note(f"another cartographer{told} works in this cache; waiting for it")
+        limit = time.monotonic() + patience
+        while not _try_lock(handle):
+            if time.monotonic() >= limit:
+                raise CheckoutError(
+                    f"another cartographer{told} is using this part of the cache", where=str(path),
+                    hint=f"Wait until it has ended, or let {ENVIRONMENT} name another folder.",
+                )
+            time.sleep(0.2)
+    with contextlib.suppress(OSError):
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+
+
+def _try_lock(handle: int) -> bool:
+    """Lock an open file without waiting; where the system has no file locks, every try succeeds."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: two builds at once are told apart by the atomic swaps alone
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES}  # others: a file system without locks
+    return True
+
+
+def _children(folder: Path) -> list[Path]:
+    """What lies in a folder, sorted; nothing when there is no such folder."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _measure(path: Path) -> tuple[int, float]:
+    """Bytes on disk and last change of a file or folder; symbolic links are not followed."""
+    size, used = 0, 0.0
+    stack = [path]
+    while stack:
+        current = stack.pop()
+        with contextlib.suppress(OSError):
+            stat = current.lstat()
+            used = max(used, stat.st_mtime)
+            if current.is_dir() and not current.is_symlink():
+                stack.extend(current.iterdir())
+            else:
+                size += stat.st_size
+    return size, used
