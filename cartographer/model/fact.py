@@ -8,14 +8,15 @@ from __future__ import annotations
 import msgspec
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True):
+class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One use of a name inside a function body.
 
     `name` is the callee as written, without template arguments and white space: `at::add`, `self.add`, `add_stub`,
     `structured_x::impl`. `form` is "call", "method" (x.f(), x->f()), "launch" (f<<<...>>>()), "lambda" (an
     anonymous function; `name` is ""), "construct" (Functor<T>(...) or Functor{...}), "macro" (an upper-case
-    name that takes arguments) or "reference" (a known function-like name passed without being called: `&f`,
-    `f` as template argument).
+    name that takes arguments), "reference" (a known function-like name passed without being called: `&f`,
+    `f` as template argument) or "message" (Objective-C's `[receiver selector…]`; `name` is "receiver selector").
+    A declaration `Type x(a)` is a "construct" of Type; `Type(a)` cannot be told from a call and is a "call".
     `arguments` are the texts of the arguments, each cut at 120 characters; `template` is the text between < and >.
     """
 
@@ -27,9 +28,10 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
     end_line: int = 0
     guards: tuple[str, ...] = ()  # the #if conditions around it that are not around the whole definition
     context: str = ""  # nearest enclosing if/switch-case/else condition text inside the body, "" at the top level
+    launch: tuple[str, ...] = ()  # what stands between <<< and >>>: grid, block, shared memory, stream
 
 
-class Definition(msgspec.Struct, frozen=True, array_like=True):
+class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function, class or macro-headed body.
 
     `qualname` has the enclosing namespaces and classes: `at::native::(anonymous)::f`. For a body whose head is a
@@ -50,10 +52,12 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
     macro: tuple[str, ...] = ()
     bases: tuple[str, ...] = ()  # of a class
     calls: tuple[Call, ...] = ()
-    text: str = ""  # the body's source, kept only for macro-headed bodies of registration blocks (TORCH_LIBRARY...)
+    text: str = ""  # source from line `start` to the end, comments blanked; kept only for registration blocks (TORCH_LIBRARY..., functions that take a torch::Library&, variables made with RegisterOperators)
+    decorators: tuple[str, ...] = ()  # Python: as written, without the @
+    specialization: str = ""  # template arguments of an explicit specialization: `float` of `template <> void gemm<float>(...)`
 
 
-class MacroDefinition(msgspec.Struct, frozen=True, array_like=True):
+class MacroDefinition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`#define name(parameters) body`; `parameters` is None for an object-like macro. `lines` are the physical
     lines of the body, in order (so that a token of the body has a line of its own).
     """
@@ -66,7 +70,7 @@ class MacroDefinition(msgspec.Struct, frozen=True, array_like=True):
     undefined: int = 0  # line of the #undef that ends it in this file, 0 if none
 
 
-class MacroUse(msgspec.Struct, frozen=True, array_like=True):
+class MacroUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A macro used at namespace or class scope: `REGISTER_DISPATCH(add_stub, &add_kernel)`. `text` is the whole use
     with its line breaks, `namespace` the enclosing qualified name.
     """
@@ -80,7 +84,7 @@ class MacroUse(msgspec.Struct, frozen=True, array_like=True):
     guards: tuple[str, ...] = ()
 
 
-class Include(msgspec.Struct, frozen=True, array_like=True):
+class Include(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`#include "target"` or a Python import (target is then the dotted module, names what is taken from it)."""
 
     target: str
@@ -88,7 +92,7 @@ class Include(msgspec.Struct, frozen=True, array_like=True):
     names: tuple[str, ...] = ()
 
 
-class PythonRegistration(msgspec.Struct, frozen=True, array_like=True):
+class PythonRegistration(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A statement by which Python defines or registers operators (see dispatch.python)."""
 
     form: str  # e.g. "register_meta", "register_decomposition", "define", "impl", "custom_op", "py_impl", ...
@@ -100,7 +104,40 @@ class PythonRegistration(msgspec.Struct, frozen=True, array_like=True):
     detail: tuple[tuple[str, str], ...] = ()  # further keyword arguments, as written
 
 
-class FileFacts(msgspec.Struct, frozen=True, array_like=True):
+class PythonCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A call that Python makes outside of functions, as a decorator, or anywhere when its name speaks of registering.
+
+    `function` is the qualified name of the function around it ("" at module level); `decorated` and
+    `decorated_line` name what it decorates. `loops` are the enclosing `for x in y` heads ("x in y"), `conditions`
+    the enclosing ifs, `within` the enclosing `with` items. `target` is what the result is assigned to.
+    A decorator without parentheses is a call with no arguments and `bare`.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    keywords: tuple[tuple[str, str], ...]
+    line: int
+    end_line: int = 0
+    function: str = ""
+    decorated: str = ""
+    decorated_line: int = 0
+    loops: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    target: str = ""
+    bare: bool = False
+
+
+class PythonAssignment(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`target = value` at module or class level; `value` is the text, cut at 20,000 characters."""
+
+    target: str
+    value: str
+    line: int
+    scope: str = ""
+
+
+class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """All facts of one file, and its parse health."""
 
     language: str
@@ -112,5 +149,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     uses: tuple[MacroUse, ...] = ()
     includes: tuple[Include, ...] = ()
     using: tuple[str, ...] = ()  # `using namespace X` and `using X::y`, at file scope
-    python: tuple[PythonRegistration, ...] = ()
     notes: tuple[str, ...] = ()  # not UTF-8, truncated, too deep, ...
+    python: tuple[PythonRegistration, ...] = ()
+    python_calls: tuple[PythonCall, ...] = ()
+    python_assignments: tuple[PythonAssignment, ...] = ()

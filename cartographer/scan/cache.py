@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Facts kept between builds, by blob id, language and the scanner's own version.
+
+Losing an entry costs a scan, never a build: a damaged file is set aside, a damaged entry is scanned anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cartographer.model.fact import FileFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_DECODER = msgspec.msgpack.Decoder(FileFacts)
+_ENCODER = msgspec.msgpack.Encoder()
+_SCHEMA = "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, sum INTEGER NOT NULL, data BLOB NOT NULL) WITHOUT ROWID"
+
+
+def encode(facts: FileFacts) -> bytes:
+    """Facts in their compact form."""
+    return zlib.compress(_ENCODER.encode(facts), 1)
+
+
+def decode(data: bytes) -> FileFacts:
+    """The facts of a compact form. Raises ValueError when it is damaged."""
+    try:
+        return _DECODER.decode(zlib.decompress(data))
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise ValueError(str(error)) from error
+
+
+@cache
+def scanner_version() -> str:
+    """A hash over the scanner's own source and the fact model: a changed scanner never meets old facts."""
+    package = Path(__file__).resolve().parent
+    sources = [*sorted(package.glob("*.py")), *sorted((package / "queries").glob("*.scm")), package.parent / "model" / "fact.py"]
+    digest = hashlib.sha256()
+    for path in sources:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class FactCache:
+    """A SQLite file of encoded facts; `None` as path keeps nothing. Usable by several builds at once."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        if path is not None:
+            self._connection = self._open(path)
+
+    def _open(self, path: Path) -> sqlite3.Connection | None:
+        for attempt in (1, 2):
+            connection = None
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=NORMAL")
+                connection.execute(_SCHEMA)
+            except (sqlite3.Error, OSError) as error:
+                if connection is not None:
+                    connection.close()
+                if attempt == 2 or not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
+                    return None
+                with contextlib.suppress(OSError):
+                    path.replace(path.with_suffix(".damaged"))
+            else:
+                return connection
+        return None
+
+    @property
+    def usable(self) -> bool:
+        """Whether anything can be kept."""
+        return self._connection is not None
+
+    def load(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """(key, encoded facts) of the keys that are kept and whole, in no particular order."""
+        if self._connection is None:
+            return
+        wanted = list(keys)
+        for begin in range(0, len(wanted), 500):
+            part = wanted[begin : begin + 500]
+            marks = ",".join("?" * len(part))
+            try:
+                rows = self._connection.execute(f"SELECT key, sum, data FROM facts WHERE key IN ({marks})", part).fetchall()  # noqa: S608
+            except sqlite3.Error:
+                return
+            for key, checksum, data in rows:
+                if isinstance(data, bytes) and zlib.crc32(data) == checksum:
+                    yield key, data
+
+    def keep(self, entries: Iterable[tuple[str, bytes]]) -> None:
+        """Add or replace entries, all of them or none."""
+        if self._connection is None:
+            return
+        rows = [(key, zlib.crc32(data), data) for key, data in entries]
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", rows)
+            self._connection.execute("COMMIT")
+        except sqlite3.Error:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._connection is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+
+def key_of(path: str, blob: str) -> str:
+    """The key of a file: content, language (a .h scanned as C++ is not the same text scanned as CUDA), scanner."""
+    from cartographer.model.location import language_of
+
+    return f"{blob}:{language_of(path).value}:{scanner_version()}"

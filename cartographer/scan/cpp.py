@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A file of the C family as facts: outline, bodies, macros."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartographer.model.fact import Definition, FileFacts, MacroUse
+from cartographer.model.location import Language
+from cartographer.scan.calls import BodyReader
+from cartographer.scan.definitions import outline, use_arguments
+from cartographer.scan.preprocess import prepare, real_text
+
+if TYPE_CHECKING:
+    from cartographer.scan.definitions import Found, Outline
+    from cartographer.scan.preprocess import Source
+
+_REFERRED = frozenset(("function", "kernel", "device", "declaration", "class", "struct", "lambda-variable", "macro-headed"))
+
+
+def scan_cpp(data: bytes, language: Language) -> FileFacts:
+    """The facts of one file of C, C++, CUDA or Objective-C++."""
+    source = prepare(data)
+    found = outline(source)
+    names = frozenset(f.name for f in found.found if f.kind in _REFERRED)
+    bodies = BodyReader(source, names, messages=language is Language.OBJCXX)
+    return FileFacts(
+        language=language.value,
+        lines=len(source.newlines) + (not data.endswith(b"\n") and bool(data)),
+        definitions=tuple(_definition(source, f, bodies) for f in found.found),
+        macros=source.macros,
+        uses=_uses(source, found),
+        includes=source.includes,
+        using=tuple(dict.fromkeys(found.using)),
+        notes=source.notes,
+    )
+
+
+def _definition(source: Source, f: Found, bodies: BodyReader) -> Definition:
+    calls = bodies.read(f.body[0] + 1, f.body[1]) if f.body is not None else ()
+    return Definition(
+        name=f.name, qualname=f.qualname, kind=f.kind, line=source.line(f.at), start=source.line(f.start),
+        end=source.line(f.end), parameters=f.parameters, returns=f.returns, template=f.template,
+        guards=source.guards(f.at), macro=f.macro, bases=f.bases, calls=calls,
+        text=source.text(f.start, f.end + 1) if f.keep_text else "", specialization=f.specialization,
+    )
+
+
+def _uses(source: Source, found: Outline) -> tuple[MacroUse, ...]:
+    return tuple(
+        MacroUse(
+            u.name, use_arguments(source, u), source.line(u.start), source.line(u.end),
+            real_text(source.plain[u.start : u.end + 1]), u.namespace, source.guards(u.start),
+        )
+        for u in found.uses
+    )

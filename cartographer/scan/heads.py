@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What stands before a `{` or a `;` outside of function bodies: a function's head, a class's, a namespace's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cartographer.scan.preprocess import folded
+from cartographer.scan.text import close_angle, items
+
+Range = tuple[int, int]
+
+_LEAD = re.compile(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<))")
+_TAIL_NAME = re.compile(r"(?:~[ \t]*)?[A-Za-z_]\w*$")
+_OPERATOR = re.compile(
+    r"((?:[\w:]|<[\w:,\s]*>)*?)\boperator\s*(\(\s*\)|\[\s*\]|[^\w\s(]+|\"\s*\"\s*\w+|(?:new|delete)(?:\s*\[\s*\])?"
+    r"|[\w:<>,\s]+?[\s&*]*)\s*$",
+)
+_ATTRIBUTE_WORDS = frozenset(
+    "noexcept __attribute__ decltype alignas throw requires __launch_bounds__ explicit __declspec _Pragma typeof "
+    "__typeof__ asm __asm__ sizeof static_assert __pragma constexpr consteval if while for switch __align__ "
+    "__cluster_dims__ __maxnreg__ _Alignas __nv_noinline__".split(),
+)
+_QUALIFIERS = frozenset("const noexcept override final volatile mutable try requires throw and or".split())
+_SPECIFIERS = re.compile(
+    r"\b(?:static|inline|extern|virtual|constexpr|consteval|constinit|explicit|friend|thread_local|register|typedef"
+    r"|__global__|__device__|__host__|__forceinline__|__forceinline|__inline__|__inline|__noinline__|__restrict__"
+    r"|__ubsan_ignore_\w+__|__extension__|__cdecl|__shared__|__constant__|__managed__|__maybe_unused"
+    r"|[A-Z][A-Z0-9]*_[A-Z0-9_]*(?<!_T))\b(?:\s*\([^()]*\))?(?!\s*::)|\[\[[^\]]*\]\]|__attribute__\s*\(\(.*?\)\)",
+)
+_IDENTIFIER = re.compile(r"\s*([A-Za-z_]\w*)")
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*\d*$")
+_NAMESPACE = re.compile(r"(?:inline\s+)?namespace\b((?:\s*[A-Z_]+\s*\([^()]*\))?(?:[\w:\s]|\[\[[^\]]*\]\])*)$")
+_ENUM = re.compile(r"(?:typedef\s+)?enum\b(?:\s+(?:class|struct)\b)?(?:\s+[A-Z][A-Z0-9_]*_[A-Z0-9_]+\b)?\s*([\w:]*)\s*(?::[\s\w:]+)?$")
+_CLASS = re.compile(r"(?:(?:typedef|static|const|constexpr|friend|[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s+)*(class|struct|union)\b")
+_FINAL = re.compile(r"\s*\bfinal\b\s*$")
+_LAMBDA = re.compile(r"=\s*\[[^\[\]]*\]")
+_EQUALS = re.compile(r"(?<![=!<>+\-*/%&|^])=(?!=)")
+_COLON = re.compile(r"(?<!:):(?!:)")
+
+
+@dataclass(slots=True)
+class Head:
+    """A head under study: where its text starts after labels and template lists, and its parenthesis groups."""
+
+    start: int
+    end: int
+    body_of_linkage: bool = False
+    template: str = ""
+    groups: list[Range] | None = None
+
+
+@dataclass(slots=True)
+class FunctionHead:
+    """A function's head, read."""
+
+    name: str
+    scope: str  # qualifiers written before the name: `A::B` of `A::B::f`
+    name_at: int
+    parameters: tuple[str, ...]
+    returns: str
+    specialization: str
+    macro: tuple[str, ...]
+    tail: str
+    before: str  # all that stands before the name
+    group: Range
+
+
+def lead(code: str, start: int, end: int) -> Head:
+    """Step over access labels, attributes, linkage and template lists."""
+    head = Head(start, end)
+    while True:
+        m = _LEAD.match(code, head.start, end)
+        if m is None:
+            break
+        head.start = m.end()
+        if m.group(1):
+            close = close_angle(code, m.end(), end, header=True)
+            if close < 0:
+                break
+            head.template = head.template or folded(code[m.end() + 1 : close])
+            head.start = close + 1
+        elif code[m.end() - 1] == '"':
+            head.body_of_linkage = True
+    while head.start < end and code[head.start] in " \t\n":
+        head.start += 1
+    return head
+
+
+def peelable(code: str, plain: str, start: int, end: int, group: Range, class_name: str) -> bool:
+    """Whether the head begins with a whole macro use, `NAME(...)`, that something else follows."""
+    m = _IDENTIFIER.match(code, start, end)
+    if m is None or code[m.end() : group[0]].strip():
+        return False
+    word = m.group(1)
+    follow = _IDENTIFIER.match(code, group[1] + 1, end)
+    if follow is None:
+        return word in ("__attribute__", "__declspec", "__launch_bounds__", "alignas") and bool(code[group[1] + 1 : end].strip())
+    if follow.group(1) in _QUALIFIERS or word in ("decltype", "requires", "noexcept", "typeof", "__typeof__", "explicit"):
+        return False
+    if class_name and word == class_name:
+        return False
+    return not (follow.group(1) == "operator" and not _CAPITALS.match(word))
+
+
+def namespace_name(text: str) -> str | None:
+    """The name of `namespace a::b`, "(anonymous)" without one; None when the head is no namespace's."""
+    m = _NAMESPACE.match(text)
+    if m is None:
+        return None
+    name = re.sub(r"\[\[[^\]]*\]\]|[A-Z_]+\s*\([^()]*\)|\binline\b|\s", "", m.group(1))
+    return name or "(anonymous)"
+
+
+def enum_name(text: str) -> str | None:
+    """The name of an enum's head ("" when it has none), None when the head is no enum's."""
+    m = _ENUM.match(text)
+    return None if m is None else m.group(1)
+
+
+@dataclass(slots=True)
+class ClassHead:
+    """A class's head, read."""
+
+    kind: str
+    name: str
+    specialization: str
+    bases: tuple[str, ...]
+    name_at: int
+
+
+def class_head(code: str, plain: str, head: Head) -> ClassHead | None:
+    """Read `class EXPORT Name final : public Base<T>`; None when the head is no class's."""
+    m = _CLASS.match(code, head.start, head.end)
+    if m is None:
+        return None
+    at = m.end()
+    end = head.end
+    colon = None
+    depth_at = at
+    for c in _COLON.finditer(code, at, end):
+        if _outside(code, depth_at, c.start()):
+            colon = c.start()
+            break
+    stop = colon if colon is not None else end
+    text = code[at:stop]
+    if _EQUALS.search(text) and "<" not in text:
+        return None
+    text = re.sub(r"(?:\b(?:alignas|__attribute__|__declspec|__align__|[A-Z][A-Z0-9_]+)\s*\((?:[^()]|\([^()]*\))*\))", lambda x: " " * len(x[0]), text)
+    text = re.sub(r"\[\[[^\]]*\]\]", lambda x: " " * len(x[0]), text)
+    if "(" in text and "<" not in text:
+        return None
+    final = _FINAL.search(text)
+    if final is not None:
+        text = text[: final.start()]
+    name_at, name, scope, specialization = name_before(text, 0, len(text))
+    if "(" in text[:name_at] or (text[:name_at].strip() and not re.fullmatch(r"[\sA-Z0-9_a-z:]*", text[:name_at])):
+        return None
+    if re.search(r"[*&]", text[:name_at]):
+        return None
+    bases: tuple[str, ...] = ()
+    if colon is not None:
+        bases = tuple(
+            re.sub(r"^(?:(?:public|private|protected|virtual)\s+)+", "", b)
+            for b in items(code, plain, colon + 1, end)
+        )
+    full = f"{scope}::{name}" if scope else name
+    return ClassHead(m.group(1), full, specialization, bases, at + name_at)
+
+
+def _outside(code: str, start: int, at: int) -> bool:
+    """Whether `at` stands outside of brackets that open after `start`."""
+    piece = code[start:at]
+    return piece.count("<") <= piece.count(">") and piece.count("(") == piece.count(")")
+
+
+def name_before(code: str, start: int, end: int) -> tuple[int, str, str, str]:
+    """The possibly qualified name that ends at `end`: its offset, last part, qualifiers, template arguments."""
+    operator = _OPERATOR.search(code, max(start, end - 120), end)
+    if operator is not None:
+        scope = re.sub(r"<[^<>]*>|\s", "", operator.group(1)).strip(":")
+        return operator.start(), "operator" + _spelled(operator.group(2)), scope, ""
+    parts: list[str] = []
+    specialization = ""
+    at = end
+    first = end
+    while True:
+        while at > start and code[at - 1] in " \t\n":
+            at -= 1
+        if at > start and code[at - 1] == ">":
+            opening = _open_angle(code, start, at - 1)
+            if opening < 0:
+                break
+            if not parts:
+                specialization = folded(code[opening + 1 : at - 1])
+            at = opening
+            while at > start and code[at - 1] in " \t\n":
+                at -= 1
+        m = _TAIL_NAME.search(code, max(start, at - 200), at)
+        if m is None:
+            break
+        parts.append(m.group(0).replace(" ", ""))
+        first = at = m.start()
+        before = at
+        while before > start and code[before - 1] in " \t\n":
+            before -= 1
+        if before - 2 < start or code[before - 2 : before] != "::":
+            break
+        at = before - 2
+    if not parts:
+        return end, "", "", ""
+    return first, parts[0], "::".join(reversed(parts[1:])), specialization
+
+
+def _spelled(symbol: str) -> str:
+    text = "".join(symbol.split()) if not symbol[:1].isalpha() else " " + folded(symbol)
+    return text
+
+
+def _open_angle(code: str, start: int, closing: int) -> int:
+    """The `<` that the `>` at `closing` closes, searched backwards within 600 characters."""
+    depth = 0
+    at = closing
+    floor = max(start, closing - 600)
+    while at >= floor:
+        c = code[at]
+        if c == ">":
+            depth += 1
+        elif c == "<":
+            depth -= 1
+            if depth == 0:
+                return at
+        elif c in ";{}":
+            return -1
+        at -= 1
+    return -1
+
+
+def initializer_at(code: str, head: Head) -> int:
+    """The offset of the `=` that begins an initializer, -1 when the head has none (`operator=` is none)."""
+    groups = head.groups or []
+    for m in _EQUALS.finditer(code, head.start, head.end):
+        at = m.start()
+        if any(a < at < b for a, b in groups) or not _outside_angle(code, head.start, at):
+            continue
+        if code[head.start : at].rstrip().endswith("operator"):
+            return -1
+        return at
+    return -1
+
+
+def _outside_angle(code: str, start: int, at: int) -> bool:
+    piece = code[start:at]
+    return piece.count("<") - piece.count("<<") * 2 <= piece.count(">") - piece.count("->")
+
+
+def is_lambda(code: str, equals: int, end: int) -> bool:
+    """Whether the initializer at `equals` is a lambda expression."""
+    return _LAMBDA.match(code, equals, end) is not None
+
+
+def constructor_colon(code: str, head: Head) -> int:
+    """The offset of the `:` before a constructor's initializers, -1 when there is none."""
+    groups = head.groups or []
+    if not groups:
+        return -1
+    for m in _COLON.finditer(code, groups[0][1], head.end):
+        at = m.start()
+        if not any(a < at < b for a, b in groups):
+            return at
+    return -1
+
+
+def function_head(code: str, plain: str, head: Head, class_name: str) -> FunctionHead | None:
+    """Read a function's head; None when no group of parentheses can be its parameters."""
+    groups = head.groups or []
+    colon = constructor_colon(code, head)
+    if colon >= 0:
+        groups = [g for g in groups if g[0] < colon]
+    for index, (opening, closing) in enumerate(groups):
+        name_at, name, scope, specialization = name_before(code, head.start, opening)
+        following = groups[index + 1] if index + 1 < len(groups) else None
+        chained = following is not None and not code[closing + 1 : following[0]].strip()
+        if name in _ATTRIBUTE_WORDS:
+            continue
+        if name == "operator" and chained and following is not None:
+            continue
+        if name in ("", "const", "return", "auto", "void", "int") and not chained:
+            continue
+        follow = _IDENTIFIER.match(code, closing + 1, head.end)
+        if (
+            following is not None and not chained and not scope and _CAPITALS.match(name) and follow is not None
+            and follow.group(1) not in _QUALIFIERS
+        ):
+            continue  # an annotation with arguments, as C10_LAUNCH_BOUNDS_1(512)
+        macro: tuple[str, ...] = ()
+        parameters = (opening, closing)
+        if chained and following is not None:
+            inside = code[opening + 1 : closing].lstrip()
+            if inside[:1] in "*&^" and inside:
+                return None
+            if not name.startswith("operator"):
+                macro = (f"{scope}::{name}" if scope else name, *items(code, plain, opening + 1, closing))
+                parameters = following
+                name = folded(plain[name_at : closing + 1])
+                scope = ""
+        before = code[head.start : name_at]
+        returns = folded(_SPECIFIERS.sub(" ", before))
+        tail = code[parameters[1] + 1 : colon if colon >= 0 else head.end]
+        arrow = tail.find("->")
+        if arrow >= 0:
+            returns = folded(tail[arrow + 2 :])
+        texts = items(code, plain, parameters[0] + 1, parameters[1])
+        if texts == ("void",):
+            texts = ()
+        typed = bool(returns) or bool(scope) or name.startswith(("operator", "~")) or bool(class_name and name == class_name)
+        if not typed and not macro:
+            macro = (name, *items(code, plain, opening + 1, closing))
+            texts = ()
+            name = folded(plain[name_at : closing + 1])
+        return FunctionHead(name, scope, name_at, texts, returns, specialization, macro, tail, before, parameters)
+    return None

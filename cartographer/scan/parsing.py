@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Grammars, parsers and queries; the only home of tree_sitter, whose Python interface changed in 0.23 to 0.26."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import tree_sitter
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+
+@cache
+def _language(name: str) -> tree_sitter.Language:
+    if name == "python":
+        import tree_sitter_python as grammar
+    else:
+        import tree_sitter_cpp as grammar  # type: ignore[no-redef]
+    return tree_sitter.Language(grammar.language())
+
+
+@cache
+def _parser(name: str) -> tree_sitter.Parser:
+    return tree_sitter.Parser(_language(name))
+
+
+@cache
+def _cursor(language: str, query: str) -> Any:
+    text = (files("cartographer.scan") / "queries" / f"{query}.scm").read_text("utf-8")
+    made = tree_sitter.Query(_language(language), text)
+    # From 0.25 on a query runs through a cursor; before, it ran itself.
+    return tree_sitter.QueryCursor(made) if hasattr(tree_sitter, "QueryCursor") else made
+
+
+def parse(data: bytes, language: str) -> Tree:
+    """The syntax tree of a text; `language` is "cpp" or "python"."""
+    return _parser(language).parse(data)
+
+
+def captures(tree: Tree, language: str, query: str) -> dict[str, list[Node]]:
+    """All captures of the query `queries/<query>.scm` in a tree, by capture name."""
+    found: dict[str, list[Node]] = _cursor(language, query).captures(tree.root_node)
+    return found
+
+
+def health(tree: Tree) -> tuple[int, int]:
+    """How many ERROR and missing nodes a tree has, and how many bytes the ERROR nodes cover."""
+    root = tree.root_node
+    if not root.has_error:
+        return 0, 0
+    count = size = 0
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        descend = False
+        if node.is_missing:
+            count += 1
+        elif node.is_error:
+            count += 1
+            size += node.end_byte - node.start_byte
+        else:
+            descend = node.has_error
+        if descend and cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return count, size

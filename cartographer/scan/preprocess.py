@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One file of the C family, made ready for reading: comments and string contents blanked, directives taken out,
+every offset kept. What the preprocessor would know (conditions, macros, includes) is recorded on the way.
+
+All texts are latin-1 decoded, so that an index into them is an offset into the file's bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from cartographer.model.fact import Include, MacroDefinition
+from cartographer.scan.conditions import holds_on_main_build, negated
+
+_LEXEME = re.compile(
+    r"//[^\n]*+(?:(?<=\\)\n[^\n]*+)*+"
+    r"|/\*"
+    r'|\b(?:u8|u|U|L)?R"([^()\\\s"]{0,16})\('
+    r'|"(?:[^"\\\n]|\\.|\\\n)*+"?'
+    r"|'(?:\\[^\n]{1,5}?|[^'\\\n])'",
+)
+_DIRECTIVE = re.compile(r"^[ \t]*+#[ \t]*+(\w+)([^\n]*+(?:(?<=\\)\n[^\n]*+)*+)", re.MULTILINE)
+_DEFINE = re.compile(r"\s*(\w+)(\([^()]*\))?")
+_INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([^>\n]+)>|(\w+))')
+_NOT_ASCII = re.compile(r"[^\x09\x0a\x20-\x7e]")
+_SPACE = re.compile(r"\s+")
+
+Guards = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Group:
+    """One #if … #endif: the branches with the range of text that each covers."""
+
+    branches: list[tuple[str, int, int]] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+    start: int = 0
+    transparent: bool = False  # an include guard
+
+
+@dataclass(slots=True)
+class Source:
+    """A file ready to be read. `plain` has its strings, `code` has not; both have no comments.
+
+    `raw_strings` are the ranges of the contents of raw string literals.
+    """
+
+    plain: str
+    code: str
+    newlines: list[int]
+    guard_starts: list[int]
+    guard_values: list[Guards]
+    macros: tuple[MacroDefinition, ...]
+    includes: tuple[Include, ...]
+    raw_strings: tuple[tuple[int, int], ...]
+    groups: tuple[Group, ...]
+    notes: tuple[str, ...]
+
+    def line(self, offset: int) -> int:
+        """The line of an offset, from 1."""
+        return bisect_right(self.newlines, offset - 1) + 1
+
+    def guards(self, offset: int) -> Guards:
+        """The conditions around an offset, outermost first."""
+        return self.guard_values[bisect_right(self.guard_starts, offset) - 1]
+
+    def one_condition(self, start: int, end: int) -> bool:
+        """Whether no conditional begins or ends between two offsets."""
+        return bisect_right(self.guard_starts, start) == bisect_right(self.guard_starts, end)
+
+    def text(self, start: int, end: int) -> str:
+        """The source between two offsets, comments blanked, as real text."""
+        return real_text(self.plain[start:end])
+
+
+def real_text(text: str) -> str:
+    """Undo the latin-1 decoding of a piece of a file."""
+    return text if text.isascii() else text.encode("latin-1").decode("utf-8", "replace")
+
+
+def folded(text: str) -> str:
+    """One line of text, white space folded."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def blank(text: str) -> str:
+    """Spaces of the same length, line ends kept."""
+    if "\n" not in text:
+        return " " * len(text)
+    return "\n".join([" " * len(line) for line in text.split("\n")])
+
+
+def prepare(data: bytes) -> Source:
+    """Read the surface of a file: lexemes first, then directives, then the conditional branches."""
+    text = data.decode("latin-1")
+    if "\r" in text:
+        text = text.replace("\\\r\n", " \\\n").replace("\r", " ")
+    plain, code, raw_strings, notes = _mask(text)
+    newlines = [m.start() for m in re.finditer("\n", code)]
+    reader = _Directives(plain, code, newlines)
+    code = reader.read()
+    code = _choose_branches(code, reader.groups)
+    return Source(
+        plain, code, newlines, reader.guard_starts, reader.guard_values, tuple(reader.macros),
+        tuple(reader.includes), tuple(raw_strings), tuple(reader.groups), tuple(notes),
+    )
+
+
+def _mask(text: str) -> tuple[str, str, list[tuple[int, int]], list[str]]:
+    """`text` without comments, and without comments and string contents."""
+    plain: list[str] = []
+    code: list[str] = []
+    raw_strings: list[tuple[int, int]] = []
+    notes: list[str] = []
+    position = 0
+    search = _LEXEME.search
+    while (m := search(text, position)) is not None:
+        start, end = m.span()
+        before = text[position:start]
+        plain.append(before)
+        code.append(before)
+        first = text[start]
+        if first == "/":
+            if text[start + 1] == "*":
+                end = text.find("*/", start + 2) + 2
+                if end == 1:
+                    end = len(text)
+                    notes.append("unterminated comment")
+            gap = blank(text[start:end])
+            plain.append(gap)
+            code.append(gap)
+        elif first in "\"'":
+            literal = text[start:end]
+            plain.append(literal)
+            code.append(first + blank(literal[1:-1]) + first if end - start > 1 else " ")
+        else:
+            close = ")" + m.group(1) + '"'
+            stop = text.find(close, end)
+            if stop < 0:
+                stop = len(text)
+                close = ""
+                notes.append("unterminated raw string")
+            raw_strings.append((end, stop))
+            plain.append(text[start : stop + len(close)])
+            code.append(text[start:end] + blank(text[end:stop]) + close)
+            end = stop + len(close)
+        position = end
+    plain.append(text[position:])
+    code.append(text[position:])
+    return "".join(plain), _NOT_ASCII.sub(" ", "".join(code)), raw_strings, notes
+
+
+class _Directives:
+    """Takes the directives out of a text and remembers what they say."""
+
+    def __init__(self, plain: str, code: str, newlines: list[int]) -> None:
+        self.plain = plain
+        self.code = code
+        self.newlines = newlines
+        self.macros: list[MacroDefinition] = []
+        self.includes: list[Include] = []
+        self.groups: list[Group] = []
+        self.guard_starts = [0]
+        self.guard_values: list[Guards] = [()]
+        self._stack: list[Group] = []
+        self._guards: list[Guards] = []
+        self._open: dict[str, list[int]] = {}
+
+    def read(self) -> str:
+        """Record all directives; the code without them."""
+        pieces: list[str] = []
+        position = 0
+        found = list(_DIRECTIVE.finditer(self.code))
+        for index, m in enumerate(found):
+            start, end = m.span()
+            pieces.append(self.code[position:start])
+            pieces.append(blank(self.code[start:end]))
+            position = end
+            word = m.group(1)
+            if word == "define":
+                self._define(start, m.start(2), end)
+            elif word == "undef":
+                self._undef(start, m.start(2), end)
+            elif word in ("include", "import", "include_next"):
+                self._include(start, m.start(2), end)
+            elif word in ("if", "ifdef", "ifndef", "elif", "else", "endif", "elifdef", "elifndef"):
+                following = found[index + 1] if index + 1 < len(found) else None
+                self._conditional(word, self.plain[m.start(2) : end], start, end, index == 0, following)
+        pieces.append(self.code[position:])
+        while self._stack:
+            self._close(len(self.code))
+        return "".join(pieces)
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self.newlines, offset - 1) + 1
+
+    def _define(self, start: int, rest: int, end: int) -> None:
+        text = self.plain[rest:end]
+        m = _DEFINE.match(text)
+        if m is None:
+            return
+        parameters = None
+        if m.group(2) is not None:
+            parameters = tuple(p for p in (folded(p.replace("\\", " ")) for p in m.group(2)[1:-1].split(",")) if p)
+        body = "\n".join(line.rstrip().removesuffix("\\").rstrip() for line in text[m.end() :].split("\n")).rstrip()
+        # The keyword's line and the name's line are the same in practice.
+        hash_line = self._line(start + len(self.code[start:rest]) - len(self.code[start:rest].lstrip()))
+        self._open.setdefault(m.group(1), []).append(len(self.macros))
+        self.macros.append(
+            MacroDefinition(m.group(1), parameters, hash_line, real_text(body.lstrip(" \t")), self.guard_values[-1]),
+        )
+
+    def _undef(self, start: int, rest: int, end: int) -> None:
+        name = self.code[rest:end].strip()
+        for index in self._open.pop(name, ()):
+            d = self.macros[index]
+            self.macros[index] = MacroDefinition(d.name, d.parameters, d.line, d.body, d.guards, self._line(start))
+
+    def _include(self, start: int, rest: int, end: int) -> None:
+        m = _INCLUDE.match(self.plain[rest:end])
+        if m is not None:
+            self.includes.append(Include(m.group(1) or m.group(2) or m.group(3), self._line(start)))
+
+    def _conditional(
+        self, word: str, rest: str, start: int, end: int, first: bool, following: re.Match[str] | None,
+    ) -> None:
+        condition = folded(rest.replace("\\\n", " "))
+        if word.endswith("ifdef") or word == "elifdef":
+            condition = f"defined({condition})"
+        elif word in ("ifndef", "elifndef"):
+            if first and word == "ifndef" and following is not None and _guards_file(condition, following):
+                self._stack.append(Group(start=end, transparent=True))
+                self._guards.append(())
+                return
+            condition = f"!defined({condition})"
+        if word in ("if", "ifdef", "ifndef"):
+            self._stack.append(Group(conditions=[condition], start=end))
+            self._guards.append((condition,))
+        elif not self._stack:
+            return
+        elif word == "endif":
+            self._close(start)
+        else:
+            group = self._stack[-1]
+            group.branches.append((group.conditions[-1] if group.conditions else "", group.start, start))
+            denied = tuple(negated(c) for c in group.conditions if c)
+            if word == "else":
+                group.conditions.append("")
+                self._guards[-1] = denied
+            else:
+                group.conditions.append(condition)
+                self._guards[-1] = (*denied, condition)
+            group.start = end
+        self._mark(end)
+
+    def _close(self, start: int) -> None:
+        group = self._stack.pop()
+        self._guards.pop()
+        group.branches.append((group.conditions[-1] if group.conditions else "", group.start, start))
+        if not group.transparent:
+            self.groups.append(group)
+        self._mark(start)
+
+    def _mark(self, offset: int) -> None:
+        self.guard_starts.append(offset)
+        self.guard_values.append(tuple(c for part in self._guards for c in part))
+
+
+def _guards_file(name: str, following: re.Match[str]) -> bool:
+    """Whether `#ifndef name` opens an include guard: its next line defines the name, to nothing."""
+    return following.group(1) == "define" and following.group(2).split() in ([name], [name, "1"])
+
+
+def _choose_branches(code: str, groups: list[Group]) -> str:
+    """Keep one branch of each conditional whose branches do not balance their brackets."""
+    if not groups:
+        return code
+    out = bytearray(code, "latin-1")
+    changed = False
+    for group in groups:
+        if all(_balanced(out, start, end) for _, start, end in group.branches):
+            continue
+        kept = False
+        for condition, start, end in group.branches:
+            if not kept and (holds_on_main_build(condition) if condition else True):
+                kept = True
+                continue
+            out[start:end] = blank(out[start:end].decode("latin-1")).encode("latin-1")
+            changed = True
+    return out.decode("latin-1") if changed else code
+
+
+def _balanced(text: bytearray, start: int, end: int) -> bool:
+    return (
+        text.count(b"{", start, end) == text.count(b"}", start, end)
+        and text.count(b"(", start, end) == text.count(b")", start, end)
+    )

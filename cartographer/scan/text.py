@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Brackets: which closes which, where a list splits. All work on texts without comments and string contents."""
+
+from __future__ import annotations
+
+import re
+
+from cartographer.scan.preprocess import folded, real_text
+
+_PARENS = re.compile(r"[()]")
+_LIST = re.compile(r"[(){}\[\]<>,]")
+_TEMPLATE = re.compile(r"[<>(){};]|&&(?=\s*\w)|\|\|")
+_PAIR = {")": "(", "]": "[", "}": "{"}
+CUT = 120
+
+
+def brace_table(code: str) -> dict[int, int]:
+    """Opening brace to closing brace, for a whole file; an unclosed one ends with the file."""
+    table: dict[int, int] = {}
+    stack: list[int] = []
+    for m in re.finditer(r"[{}]", code):
+        at = m.start()
+        if code[at] == "{":
+            stack.append(at)
+        elif stack:
+            table[stack.pop()] = at
+    for at in stack:
+        table[at] = len(code)
+    return table
+
+
+def close_paren(code: str, opening: int, limit: int) -> int:
+    """The offset of the parenthesis that closes the one at `opening`, or -1."""
+    depth = 0
+    for m in _PARENS.finditer(code, opening, limit):
+        if code[m.start()] == "(":
+            depth += 1
+        else:
+            depth -= 1
+            if depth == 0:
+                return m.start()
+    return -1
+
+
+def close_angle(code: str, opening: int, limit: int, *, header: bool = False) -> int:
+    """The offset of the `>` that closes the template bracket at `opening`, or -1 if it is a comparison.
+
+    A template's own header (`header`) may hold conditions joined by && and ||.
+    """
+    depth = 0
+    parens = 0
+    for m in _TEMPLATE.finditer(code, opening, min(limit, opening + 2000)):
+        c = code[m.start()]
+        if c == "<":
+            if not parens:
+                depth += 1
+        elif c == ">":
+            if not parens and code[m.start() - 1] != "-":
+                depth -= 1
+                if depth == 0:
+                    return m.start()
+        elif c == "(":
+            parens += 1
+        elif c == ")":
+            parens -= 1
+            if parens < 0:
+                return -1
+        elif c == "{" and header:
+            parens += 1
+        elif c == "}" and header:
+            parens -= 1
+        elif c in ";{}" or not (parens or header):
+            return -1
+    return -1
+
+
+def split(code: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The ranges of a list's items, split at top-level commas. Angle brackets count when they pair up."""
+    if code.find(",", start, end) < 0:
+        return [(start, end)] if code[start:end].strip() else []
+    ranges: list[tuple[int, int]] = []
+    depth = 0
+    begin = start
+    skip = start
+    for m in _LIST.finditer(code, start, end):
+        at = m.start()
+        if at < skip:
+            continue
+        c = code[at]
+        if c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+        elif c == "<":
+            if depth == 0:
+                close = close_angle(code, at, end)
+                if close > 0:
+                    skip = close + 1
+        elif c == "," and depth <= 0:
+            ranges.append((begin, at))
+            begin = at + 1
+    ranges.append((begin, end))
+    return ranges if code[begin:end].strip() else ranges[:-1]
+
+
+def items(code: str, plain: str, start: int, end: int, cut: int = 0) -> tuple[str, ...]:
+    """The texts of a list's items, folded; each cut at `cut` characters when that is given."""
+    texts = []
+    for a, b in split(code, start, end):
+        text = folded(real_text(plain[a : min(b, a + 8 * cut) if cut else b]))
+        texts.append(text[:cut] if cut else text)
+    return tuple(texts)
