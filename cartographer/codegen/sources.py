@@ -85,6 +85,11 @@ class Function:
         return any(isinstance(node, ast.Constant) and node.value == text for node in ast.walk(self.node))
 
     @property
+    def text(self) -> str:
+        """Its source as Python prints it, comments and layout left out."""
+        return ast.unparse(self.node)
+
+    @property
     def names(self) -> frozenset[str]:
         """Names and attributes that it uses."""
         nodes = list(ast.walk(self.node))
