@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Python bindings written by hand: the tables of methods in the templates of tools/autograd/templates, in
+torch/csrc/autograd/python_torch_functions_manual.cpp, and the properties of torch/csrc/autograd/python_variable.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.codegen.bindings import METHODS, TEMPLATES, TORCH, Bindings
+from cartographer.model.location import Location
+from cartographer.model.operator import Binding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cartographer.codegen.sources import Sources
+
+_AUTOGRAD = "torch/csrc/autograd/"
+_ENTRY = re.compile(r'\{\s*"(\w+)"\s*,([^{}"]*?)(?:METH_|nullptr|NULL|\})')
+_FUNCTION = re.compile(r"\b((?:THP|Property)\w+)")
+_ALIAS = re.compile(r'\{"(\w+)",\s*"(\w+)"\}')
+_CALL = re.compile(r"\b(?:self_?|t|THPVariable_Unpack\(self\))\.(\w+)\(|\bat::(\w+)\(|\b(?:THPVariable_|dispatch_)(\w+)\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of a table of methods or properties."""
+
+    python: str
+    function: str
+    place: Location
+
+
+def bind(sources: Sources, owners: Mapping[str, str], generated: Bindings, bases: Mapping[str, list[str]]) -> Bindings:
+    """Hand-written bindings by operator. An entry belongs to the operators whose generated function it reuses, to
+    those of the name of its function, or to the one operator that its function calls; to none when that is not plain.
+    """
+    of_function: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for operator, found in generated.items():
+        for binding in found:
+            of_function[binding.python.rpartition(".")[0], binding.function].append(operator)
+    made: Bindings = defaultdict(list)
+    for path, owner in _files(sources, owners):
+        text = sources.text(path)
+        for entry in entries(path, owner, text):
+            operators = of_function.get((owner, entry.function)) or _operators(entry.function, text, bases)
+            for operator in dict.fromkeys(operators):
+                binding = Binding(entry.python, entry.function, path, deprecated=False, place=entry.place)
+                if binding not in made[operator]:
+                    made[operator].append(binding)
+    return made
+
+
+def _files(sources: Sources, owners: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The files that hold tables, with the Python object that they fill."""
+    yield TEMPLATES + METHODS, "torch.Tensor"
+    yield TEMPLATES + TORCH, "torch"
+    yield _AUTOGRAD + "python_torch_functions_manual.cpp", "torch"
+    yield _AUTOGRAD + "python_variable.cpp", "torch.Tensor"
+    for module, owner in sorted(owners.items()):
+        yield f"{TEMPLATES}python_{module}_functions.cpp", owner
+        yield f"{_AUTOGRAD}python_{module}_functions_manual.cpp", owner
+
+
+def entries(path: str, owner: str, text: str) -> list[Entry]:
+    """The rows of the tables in one file, and the aliases that it adds to a module."""
+    found = []
+    for match in _ENTRY.finditer(text):
+        function = _FUNCTION.search(match[2])
+        if function is not None:
+            line = text.count("\n", 0, match.start(1)) + 1
+            found.append(Entry(f"{owner}.{match[1]}", function[1], Location(path, line)))
+    for match in _ALIAS.finditer(text) if owner == "torch" else ():
+        line = text.count("\n", 0, match.start()) + 1
+        found.append(Entry(f"{owner}.{match[2]}", f"THPVariable_{match[1]}", Location(path, line)))
+    return found
+
+
+def _operators(function: str, text: str, bases: Mapping[str, list[str]]) -> Iterable[str]:
+    """Operators of a hand-written function: by its name, or the only one that it calls."""
+    name = function.removeprefix("THPVariable_")
+    for candidate in (name, name.removeprefix("get_")):
+        if candidate in bases and function != candidate:
+            return bases[candidate]
+    called = {c for body in _bodies(function, text) for c in _calls(body, text) if c in bases}
+    return bases[called.pop()] if len(called) == 1 else ()
+
+
+def _calls(body: str, text: str) -> Iterator[str]:
+    """Names called in a body; helpers called `dispatch_…` are looked into."""
+    for match in _CALL.finditer(body):
+        name = match[1] or match[2] or match[3]
+        helpers = _bodies(f"dispatch_{name}", text) if "dispatch_" in match[0] else []
+        if helpers:
+            yield from (m[1] or m[2] for helper in helpers for m in _CALL.finditer(helper) if m[1] or m[2])
+        else:
+            yield name
+
+
+def _bodies(name: str, text: str) -> list[str]:
+    """What stands in braces after each definition of a function or struct of that name."""
+    found = []
+    for match in re.finditer(rf"\b{re.escape(name)}\b[^;{{}}]*\{{", text):
+        depth = 0
+        for brace in re.finditer(r"[{}]", text[match.end() - 1 :]):
+            depth += 1 if brace[0] == "{" else -1
+            if depth == 0:
+                found.append(text[match.end() : match.end() - 1 + brace.start()])
+                break
+    return found

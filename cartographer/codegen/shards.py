@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Generated files that are split: how many parts, and which part holds what (torchgen/utils.py, write_sharded)."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cartographer.codegen.sources import Sources
+
+
+def shard_of(key: str, count: int) -> int:
+    """The part that holds a key (string_stable_hash)."""
+    return int.from_bytes(hashlib.sha1(key.encode("latin1")).digest(), "little") % count  # noqa: S324 - torchgen's choice
+
+
+def name_of(file: str, shard: int) -> str:
+    """`VariableType_2.cpp` of `VariableType.cpp`."""
+    stem, _, suffix = file.rpartition(".")
+    return f"{stem}_{shard}.{suffix}"
+
+
+def count_of(sources: Sources, module: str, file: str, key: str = "") -> int:
+    """In how many parts a generator writes a file; 0 when it writes it whole. `key` is the dispatch key of
+    a `Register….cpp`, by which the number may depend (`4 if dispatch_key == DispatchKey.CPU else 1`).
+    """
+    found = sources.module(module)
+    for function in found.functions.values() if found else ():
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.Call) and _writes(node, file):
+                given = next((k.value for k in node.keywords if k.arg == "num_shards"), None)
+                if given is not None:
+                    return _number(given, function.node, key)
+    return 0
+
+
+def _writes(call: ast.Call, file: str) -> bool:
+    """Whether an argument is the file's name, written out or as `f"Register{dispatch_key}.cpp"`."""
+    for argument in call.args:
+        if isinstance(argument, ast.Constant) and argument.value == file:
+            return True
+        if isinstance(argument, ast.JoinedStr):
+            text = "".join(p.value if isinstance(p, ast.Constant) else "{}" for p in argument.values)
+            if text == file:
+                return True
+    return False
+
+
+def _number(node: ast.expr, function: ast.FunctionDef, key: str) -> int:
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name):
+            for statement in ast.walk(function):
+                if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name:
+                    return _number(statement.value, function, key)
+        case ast.IfExp(test=ast.Compare(comparators=[ast.Attribute(attr=special)]), body=body, orelse=orelse):
+            return _number(body if special == key else orelse, function, key)
+    return 0
