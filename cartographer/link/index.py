@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cartographer.model.fact import Definition, FileFacts
 
@@ -104,12 +104,20 @@ class Defined:
     @property
     def specialised(self) -> bool:
         """Whether it is a full specialisation of a template."""
-        return self.fact.template.replace(" ", "") in ("<>", "template<>") or "<" in _split(self.fact.name)[-1]
+        return bool(self.fact.specialization)
 
     @property
     def line(self) -> int:
         """The line that holds the name."""
         return self.fact.line
+
+    @property
+    def symbol(self) -> str:
+        """How a person would call it: `TORCH_IMPL_FUNC(mul_out)`, `at::native::add_kernel`, `at::cuda::blas::gemm<float>`."""
+        if self.fact.macro:
+            return f"{self.fact.macro[0]}({', '.join(self.fact.macro[1:])})"
+        special = f"<{self.fact.specialization}>" if self.fact.specialization else ""
+        return "::".join(self.segments) + special
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,7 @@ class Index:
 
     files: Mapping[str, FileFacts]
     made: Mapping[str, tuple[Defined, ...]] = field(default_factory=dict)  # by path: what macros made there
+    head: Callable[[str, Definition], str] | None = None  # what a macro-headed body defines: `structured_mul_out::impl`
 
     @cached_property
     def by_name(self) -> dict[str, list[Defined]]:
@@ -148,7 +157,11 @@ class Index:
         known = self._of_file.get(path)
         if known is None:
             device = device_of(path)
-            written = (_defined(path, fact, device) for fact in self.files[path].definitions)
+            written = [_defined(path, fact, device) for fact in self.files[path].definitions]
+            if self.head is not None:
+                for defined in written:
+                    if defined.fact.macro:
+                        _name_head(defined, self.head(path, defined.fact))
             known = self._of_file[path] = (*written, *self.made.get(path, ()))
         return known
 
@@ -170,6 +183,14 @@ class Index:
 
 def _defined(path: str, fact: Definition, device: str) -> Defined:
     return Defined(path, fact, bare(fact.name), segments(fact.qualname), device)
+
+
+def _name_head(defined: Defined, made: str) -> None:
+    """Call a macro-headed body by what the macro's expansion names."""
+    if made:
+        own = segments(made)
+        defined.name = own[-1]
+        defined.segments = (*defined.segments[:-1], *own)
 
 
 def defined_by_macro(path: str, facts: Iterable[Definition], use: Use) -> tuple[Defined, ...]:

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which operator a C++ call means: `at::add(…)`, `self.add(…)`, `at::_ops::add_Tensor::call(…)`, `at::redispatch::…`.
+
+The names are those of torchgen/api/cpp.py: `_out` after the base of an out= operator, `_symint` for symbolic
+sizes, `_outf` where the outputs stand last. Overloads are told apart by number and type of the arguments; what
+remains equal is taken together.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.link.signatures import ANY, parameter_type, schema_type
+from cartographer.model.schema import FunctionSchema, SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from cartographer.model.fact import Call, Definition
+    from cartographer.model.operator import Operator
+
+_SUFFIX = re.compile(r"(_symint)?(_out|_outf)?(_symint)?$")
+_STATIC = frozenset(("cpu", "cuda", "meta", "mps", "compositeexplicitautograd", "compositeimplicitautograd", "redispatch", "functionalization"))
+_NUMBER = re.compile(r"-?\d+[uUlL]*")
+_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?[fF]?|-?\d+[eE][-+]?\d+")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_OPTIONS = ("ScalarType", "Layout", "Device", "bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a call of an operator must look like: classes of argument types with and without default."""
+
+    operator: Operator
+    positional: tuple[tuple[str, bool], ...]  # (class of type, has a default)
+    outs: int
+    method: bool
+    function: bool
+    metadata: bool  # gives no tensor back and writes none: a question about one
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call of an operator: what is written, and the operators that it can mean (one, mostly)."""
+
+    written: str
+    operators: tuple[str, ...]
+    line: int
+    context: str = ""
+
+    @property
+    def main(self) -> str:
+        """The likeliest operator."""
+        return self.operators[0]
+
+
+class Operators:
+    """Operators by their C++ names."""
+
+    def __init__(self, operators: Iterable[Operator]) -> None:
+        self.by_name: dict[str, Operator] = {}
+        self.shapes: dict[str, Shape] = {}
+        self._functional: dict[str, list[Shape]] = {}
+        self._out: dict[str, list[Shape]] = {}
+        self._unambiguous: dict[str, Shape] = {}
+        for operator in sorted(operators, key=lambda o: (o.declared.path, o.declared.line, o.name)):
+            self.by_name[operator.name] = operator
+            shape = shape_of(operator)
+            if shape is None:
+                continue
+            self.shapes[operator.name] = shape
+            if operator.namespace != "aten":
+                continue
+            (self._out if shape.outs else self._functional).setdefault(operator.base, []).append(shape)
+            self._unambiguous[f"{operator.base}_{operator.overload}" if operator.overload else operator.base] = shape
+
+    def called(self, call: Call, around: Mapping[str, str]) -> Called | None:
+        """The operator that a call means; `around` gives the classes of types of known names. None when it is no operator."""
+        name = call.name.removeprefix("::")
+        if call.form == "method":
+            return self._method(call, name, around)
+        parts = name.split("::")
+        if len(parts) > 2 and parts[-3] == "_ops":
+            shape = self._unambiguous.get(parts[-2])
+            return Called(name, (shape.operator.name,), call.line, call.context) if shape else None
+        if len(parts) < 2 or parts[0] not in ("at", "torch"):
+            return None
+        if len(parts) == 3 and parts[1] not in _STATIC or len(parts) > 3:
+            return None
+        return self.function(parts[-1], name, call, around)
+
+    def function(self, base: str, written: str, call: Call, around: Mapping[str, str]) -> Called | None:
+        """A call by a function's name, its namespace settled."""
+        wanted, shapes = self._shapes(base)
+        chosen = _choose([s for s in shapes if s.function], call.arguments, around, skip_self=False, outf=wanted == "_outf")
+        return Called(written, tuple(s.operator.name for s in chosen), call.line, call.context) if chosen else None
+
+    def _shapes(self, base: str) -> tuple[str, list[Shape]]:
+        if base in self._functional:
+            return "", self._functional[base]
+        match = _SUFFIX.search(base)
+        stem, out = base[: match.start()] if match else base, match[2] if match else None
+        if out is not None:
+            return out, self._out.get(stem, [])
+        return "", self._functional.get(stem, [])
+
+    def _method(self, call: Call, name: str, around: Mapping[str, str]) -> Called | None:
+        arrow = name.rfind("->") > name.rfind(".")
+        member = name[name.rfind("->") + 2 :] if arrow else name[name.rfind(".") + 1 :]
+        receiver = name[: -len(member)].rstrip(".->")
+        known = around.get(receiver, "")
+        if known and known.rstrip("?") != "Tensor" and known != ANY:
+            return None
+        if arrow and known.rstrip("?") != "Tensor":
+            return None
+        member = member.removeprefix("__dispatch_")
+        _, shapes = self._shapes(member)
+        chosen = _choose([s for s in shapes if s.method], call.arguments, around, skip_self=True, outf=False)
+        return Called(f"Tensor::{member}", tuple(s.operator.name for s in chosen), call.line, call.context) if chosen else None
+
+
+def shape_of(operator: Operator) -> Shape | None:
+    """The shape of one operator's calls; None when its schema cannot be read."""
+    try:
+        schema = FunctionSchema.parse(operator.schema)
+    except SchemaError:
+        return None
+    arguments = [*schema.positional, *schema.kwarg_only]
+    outs = schema.out
+    returns_tensor = any("Tensor" in r.type for r in schema.returns) or any(a.is_write for a in schema.arguments)
+    variants = operator.variants or ("function",)
+    return Shape(
+        operator,
+        tuple((schema_type(a.type), a.default is not None) for a in arguments),
+        len(outs),
+        "method" in variants,
+        "function" in variants or operator.origin.value == "generated",
+        not returns_tensor,
+    )
+
+
+def _choose(shapes: Sequence[Shape], arguments: Sequence[str], around: Mapping[str, str], *, skip_self: bool, outf: bool) -> list[Shape]:
+    """The shapes that fit a call best; equal ones together, those that name dimensions only if nothing else fits."""
+    if not shapes:
+        return []
+    classes = [argument_class(a, around) for a in arguments]
+    scored = [(score, shape) for shape in shapes if (score := _score(shape, classes, skip_self=skip_self, outf=outf)) >= 0]
+    if not scored:
+        # The count was misread (a macro, an unpacked array), or the overload is of another release: say the base.
+        return [shapes[0]] if len(shapes) == 1 else []
+    best = max(score for score, _ in scored)
+    return [shape for score, shape in scored if score == best]
+
+
+def _score(shape: Shape, classes: Sequence[str], *, skip_self: bool, outf: bool) -> int:
+    wanted = list(shape.positional)
+    if skip_self:
+        wanted = wanted[1:]
+    given = list(classes)
+    if shape.outs:
+        given = given[: len(given) - shape.outs] if outf else given[shape.outs :]
+    best = -1
+    for form in _with_options(wanted):
+        if not sum(not has for _, has in form) <= len(given) <= len(form):
+            continue
+        score = 10
+        for (theirs, _), mine in zip(form, given, strict=False):
+            compatible = _compatible(mine, theirs)
+            if compatible < 0:
+                score = -1
+                break
+            score += compatible
+        if score >= 0 and not any("Dimname" in theirs for theirs, _ in form):
+            score += 1
+        best = max(best, score)
+    return best
+
+
+def _with_options(wanted: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]]:
+    """The argument list, and the one that takes a TensorOptions for its four arguments."""
+    for at in range(len(wanted) - 3):
+        if tuple(t.rstrip("?") for t, _ in wanted[at : at + 4]) == _OPTIONS:
+            merged = [*wanted[:at], ("TensorOptions", wanted[at][1]), *wanted[at + 4 :]]
+            return [wanted, merged]
+    return [wanted]
+
+
+def _compatible(mine: str, theirs: str) -> int:
+    """Whether an argument of class `mine` can be given for `theirs`: -1 no, 0 cannot be told, else how surely."""
+    if mine == ANY or theirs == ANY:
+        return 0
+    plain = theirs.rstrip("?")
+    if mine == "none":
+        return 2 if theirs.endswith("?") else (1 if "[]" in theirs else -1)
+    if mine.rstrip("?") == plain:
+        return 3
+    if mine == "list":
+        return 1 if "[]" in theirs or plain in ("Tensor", "Scalar") else -1
+    loose = {
+        "int": ("Scalar", "float", "int[]", "bool"), "float": ("Scalar",), "bool": ("Scalar", "int"), "ScalarType": ("TensorOptions",),
+        "Device": ("TensorOptions",), "Tensor": ("Tensor[]",), "Layout": ("TensorOptions",), "int[]": (), "Tensor[]": ("Tensor?[]",),
+        "Scalar": (), "str": ("Dimname",), "Dimname": ("Dimname[]",), "Dimname[]": (),
+    }  # fmt: skip
+    if mine.rstrip("?") in loose:
+        return 1 if plain in loose[mine.rstrip("?")] else -1
+    return 0
+
+
+def argument_class(text: str, around: Mapping[str, str]) -> str:
+    """The class of an argument's type as far as its text tells."""
+    text = text.strip()
+    text = re.sub(r"^/\*.*?\*/\s*", "", text)
+    if text in around:
+        return around[text]
+    if text in ("true", "false"):
+        return "bool"
+    if text in ("std::nullopt", "c10::nullopt", "nullopt", "{}"):
+        return "none"
+    if _NUMBER.fullmatch(text):
+        return "int"
+    if _FLOAT.fullmatch(text):
+        return "float"
+    if text.startswith('"'):
+        return "str"
+    if text.startswith("{"):
+        return "list"
+    if re.fullmatch(r"(at::|c10::|torch::)?k(Long|Float|Double|Half|BFloat16|Bool|Int|Byte|Char|Short|ComplexFloat|ComplexDouble)", text) or text.endswith(("scalar_type()", ".dtype()")):
+        return "ScalarType"
+    if re.search(r"options\(.*\)$|\.(dtype|device|layout|memory_format)\(.+\)$|^(at::|torch::)?(TensorOptions|dtype|device)\(", text):
+        return "TensorOptions"
+    if text.endswith((".sizes()", ".strides()", ".sym_sizes()", ".sym_strides()")):
+        return "int[]"
+    if text.endswith((".numel()", ".dim()", ".sym_numel()", ".size(0)")):
+        return "int"
+    if re.match(r"(at::|c10::)?Scalar\(", text):
+        return "Scalar"
+    return ANY
+
+
+def types_around(definition: Definition) -> dict[str, str]:
+    """The classes of types of a function's parameters by name, and those of the members that structured kernels have."""
+    known: dict[str, str] = {}
+    for parameter in definition.parameters:
+        name = _IDENTIFIER.findall(parameter.partition("=")[0])
+        if name:
+            known[name[-1]] = parameter_type(parameter)
+    return known

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the end of a way looks like on each device: calls of vendor libraries, loops, launches, Metal.
+
+Libraries are told by the prefixes of their public names; calls that only prepare or clean up (handles, descriptors,
+workspaces) are no end of a way.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LIBRARIES = (
+    ("cuda", "cuBLASLt", re.compile(r"cublasLt[A-Z]\w+")),
+    ("cuda", "cuBLAS", re.compile(r"cublas[A-Z]\w+")),
+    ("cuda", "cuDNN", re.compile(r"cudnn[A-Z]\w+")),
+    ("cuda", "cuFFT", re.compile(r"cufft[A-Z]\w+")),
+    ("cuda", "cuSPARSELt", re.compile(r"cusparseLt[A-Z]\w+")),
+    ("cuda", "cuSPARSE", re.compile(r"cusparse[A-Z]\w+")),
+    ("cuda", "cuSOLVER", re.compile(r"cusolver(Dn|Sp|Rf|Mp)?[A-Z]\w+")),
+    ("cuda", "cuDSS", re.compile(r"cudss[A-Z]\w+")),
+    ("cuda", "MAGMA", re.compile(r"magma_\w+|magma[A-Z]\w+")),
+    ("cuda", "cuRAND", re.compile(r"curandGenerate\w*")),
+    ("cuda", "CUB", re.compile(r"((at_cuda_detail|at::cuda|cuda|at_cuda)::)*cub::\w+(::\w+)*|cub::\w+(::\w+)*")),
+    ("cuda", "Thrust", re.compile(r"thrust::(sort|stable_sort|sort_by_key|stable_sort_by_key|unique\w*|reduce\w*|inclusive_scan\w*|exclusive_scan\w*|transform\w*|copy\w*|scatter\w*|gather\w*|for_each\w*|sequence|adjacent_difference|merge\w*|lower_bound|upper_bound|tabulate|remove\w*|fill\w*)")),
+    ("cuda", "CUTLASS", re.compile(r"cutlass::\w+(::\w+)*")),
+    ("cuda", "CUDA runtime", re.compile(r"cudaMemcpy\w*|cudaMemset\w*|cudaLaunch\w+|cuLaunchKernel\w*|at::cuda::memcpy_and_sync|cuda::memcpy_and_sync")),
+    ("cuda", "MIOpen", re.compile(r"miopen[A-Z]\w+")),
+    ("cpu", "BLAS", re.compile(r"cblas_\w+|[sdcz](gemm|gemv|axpy|copy|dot|dotu|dotc|scal|swap|ger|syr|nrm2|trsm|gbtrf)[a-z]?_")),
+    ("cpu", "LAPACK", re.compile(r"[sdcz][a-z]{2,3}[a-z0-9]{2,5}_")),
+    ("cpu", "MKL", re.compile(r"mkl_\w+|MKL_\w+|Dfti\w+|v[sdczm]\w*(Ln|Exp|Sin|Cos|Tan|Erf)\w*|vmd?l?[SD]\w+|vslStream\w*|v[idrs]+Rng\w+")),
+    ("cpu", "oneDNN", re.compile(r"ideep::\w+(::\w+)*|dnnl::\w+(::\w+)*|dnnl_\w+")),
+    ("cpu", "FBGEMM", re.compile(r"fbgemm::\w+(::\w+)*")),
+    ("cpu", "QNNPACK", re.compile(r"(qnnpack::)?(pytorch_)?qnnp_\w+|qnnpack::\w+|pytorch_q8\w+")),
+    ("cpu", "XNNPACK", re.compile(r"xnn_\w+")),
+    ("cpu", "PocketFFT", re.compile(r"pocketfft::\w+")),
+    ("cpu", "ACL", re.compile(r"arm_compute::\w+|arm_gemm\w+")),
+    ("mps", "MPSGraph", re.compile(r"(mpsGraph|graph|\w*[gG]raph_?)\.\w+")),
+)  # fmt: skip
+# What only prepares, asks or cleans up.
+_ADMINISTRATION = re.compile(
+    r"Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|Plan(?!Many1)\w*$|"
+    r"Algo|_init|_get_|_set_|nullptr|tensor(_desc)?$|::desc|attr|Alignment|Pointer|CheckSum|queue|NullType|CountingInput|Iterator|"
+    r"ideep::(tensor|data_type|format|attr|dims|scale|zero|engine|stream|prop_kind|algorithm|lowp)|dnnl::(memory|engine|stream|primitive_attr|algorithm)|"
+    r"ReuseState|Traits|Policy|make_|gemm::|epilogue::|layout::|arch::|MatrixShape|Array$|numeric|half_t|bfloat16|"
+    r"fbgemm::(PackMatrix|DoNothing|ReQuant|MatrixOp|matrix|Pack|conv_param|QuantizationG|float16|optimized_conv|BlockingF|block_type|inpType|trRequ|thread_|is|ConvertTimeEst|get|Fused)|"
+    r"xnn_(create|setup|reshape|delete|destroy|initialize|define|status)|free|allocator|operation_type|make_counting|device_ptr"
+)
+# The primitives by which a CPU kernel loops (aten/src/ATen/Parallel.h, TensorIterator.h).
+CPU_LOOPS = frozenset(("parallel_for", "parallel_reduce", "for_each", "serial_for_each", "foreach_reduced_elt", "parallel_dim_reduction", "lazy_init_num_threads_for"))
+_BACKENDS = (
+    ("cuda", "cuda|CUDA"), ("cpu", "cpu|CPU"), ("mps", "mps|MPS"), ("xpu", "xpu|XPU"), ("mkldnn", "mkldnn|Mkldnn"), ("vulkan", "vulkan|Vulkan"),
+    ("metal", "metal|Metal"), ("xla", "xla|XLA"), ("meta", "meta|Meta"), ("ipu", "ipu|IPU"), ("hpu", "hpu|HPU"), ("mtia", "mtia|MTIA"),
+    ("maia", "maia|MAIA"), ("quantized", "quantized"), ("nested", "nested"), ("sparse", "sparse(?:_c?sr|_csc|_bsr|_bsc|_compressed)?"),
+)  # fmt: skip
+_ASKS = tuple(
+    (device, re.compile(rf"(?:\.|->)is_(?:{words})\(\)|==\s*(?:at::|c10::)?(?:k|DeviceType::|Device::Type::)(?:{words})\b|(?:k|DeviceType::)(?:{words})\s*=="))
+    for device, words in _BACKENDS
+)
+
+
+def library(name: str, device: str) -> str:
+    """The vendor library that a call by this name enters on a device; "" when it is none, or only prepares."""
+    name = name.removeprefix("::")
+    for where, title, pattern in _LIBRARIES:
+        if where == device and pattern.fullmatch(name):
+            return "" if _ADMINISTRATION.search(name) and title not in ("LAPACK", "BLAS") else title
+    return ""
+
+
+def elsewhere(context: str, device: str, key: str) -> bool:
+    """Whether a condition sends code to another device or layout than the one that we follow."""
+    if not context or "!" in context or "||" in context:
+        return False
+    asked = {name for name, pattern in _ASKS if pattern.search(context)}
+    if not asked:
+        return False
+    allowed = {device}
+    for word, name in (("Quantized", "quantized"), ("Sparse", "sparse"), ("Nested", "nested"), ("Mkldnn", "mkldnn")):
+        if word in key:
+            allowed.add(name)
+    return not asked <= allowed

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the kernel that a dispatch table names to the definition of that function: the right overload, namespace and
+backend, and not the placeholder that throws when a library is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.link.index import FUNCTIONS, bare, segments
+from cartographer.link.names import Scope, nearness
+from cartographer.link.signatures import fit, schema_type
+from cartographer.model.schema import FunctionSchema, SchemaError
+
+if TYPE_CHECKING:
+    from cartographer.link.guards import World
+    from cartographer.link.index import Defined, Index
+    from cartographer.link.names import Names
+    from cartographer.model.operator import Operator, Registration
+
+# What serves a dispatch key runs on one device.
+DEVICE_OF_KEY = {
+    "CPU": "cpu", "CUDA": "cuda", "MPS": "mps", "XPU": "xpu", "Meta": "meta", "SparseCPU": "cpu", "SparseCUDA": "cuda", "SparseCsrCPU": "cpu",
+    "SparseCsrCUDA": "cuda", "QuantizedCPU": "cpu", "QuantizedCUDA": "cuda", "MkldnnCPU": "cpu", "NestedTensorCPU": "cpu",
+    "NestedTensorCUDA": "cuda", "SparseMPS": "mps", "SparseCsrMPS": "mps", "SparseXPU": "xpu", "SparseCsrXPU": "xpu", "QuantizedXPU": "xpu",
+    "NestedTensorXPU": "xpu", "SparseMeta": "meta", "SparseCsrMeta": "meta", "QuantizedMeta": "meta", "NestedTensorMeta": "meta", "HIP": "hip",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The function that a registration names, or why there is none to show."""
+
+    defined: Defined | None
+    reason: str = ""
+    placeholder: bool = False  # every definition is one for a build without the library
+
+
+class Entries:
+    """Finds entries in one tree, for one device."""
+
+    def __init__(self, index: Index, names: Names, world: World, device: str) -> None:
+        self._index = index
+        self._names = names
+        self._world = world
+        self._device = device
+        self._found: dict[tuple[str, str, str], Entry] = {}
+
+    def find(self, operator: Operator, registration: Registration) -> Entry:
+        """The entry of one registration of one operator."""
+        symbol = registration.kernel or ""
+        if not symbol:
+            return Entry(None, "the registration names no function")
+        where = registration.place.path if registration.place is not None else ""
+        key = (symbol, operator.schema if self._overloaded(symbol) else "", where)
+        entry = self._found.get(key)
+        if entry is None:
+            entry = self._found[key] = self._look(symbol, operator, where)
+        return entry
+
+    def _overloaded(self, symbol: str) -> bool:
+        return len(self._index.named(bare(symbol))) > 1
+
+    def _look(self, symbol: str, operator: Operator, where: str) -> Entry:
+        wanted = segments(symbol)
+        wanted = (*wanted[:-1], bare(wanted[-1]))
+        if len(wanted) > 1 and wanted[-2].startswith("structured_") and wanted[-1] not in ("impl", "meta"):
+            return Entry(None, "not a kernel's name")
+        if wanted[-1].startswith("structured_"):
+            return self._structured(wanted)
+        candidates = [d for d in self._index.named(wanted[-1]) if d.fact.kind in FUNCTIONS and _same_name(d.segments, wanted)]
+        if where:
+            candidates = self._near(wanted, where) or candidates
+        else:
+            candidates = [d for d in candidates if not d.hidden] or candidates
+        return self._best(candidates, operator, where, symbol)
+
+    def _structured(self, wanted: tuple[str, ...]) -> Entry:
+        method = "meta" if "meta" in wanted[:-1] else "impl"
+        own = (*wanted, method)
+        candidates = [d for d in self._index.named(method) if d.segments[-2:] == own[-2:] and self._world.allows(d.fact.guards) is not False]
+        candidates.sort(key=lambda d: (d.segments != own, d.device != self._device, d.path))
+        if not candidates:
+            return Entry(None, f"no definition of {'::'.join(wanted)} in this tree")
+        return Entry(candidates[0])
+
+    def _near(self, wanted: tuple[str, ...], where: str) -> list[Defined]:
+        """What a hand-written registration in a file can name."""
+        found = [
+            d for d in self._index.named(wanted[-1])
+            if d.fact.kind in FUNCTIONS and d.segments[-len(wanted) :] == wanted and (d.path == where or not d.hidden)
+        ]  # fmt: skip
+        if any(d.path == where for d in found):
+            return [d for d in found if d.path == where]
+        if not found:
+            found = list(self._names.functions("::".join(wanted[-2:]), Scope(where, ("at", "native"), self._device)))
+        return found
+
+    def _best(self, candidates: list[Defined], operator: Operator, where: str, symbol: str) -> Entry:
+        if not candidates:
+            return Entry(None, f"no definition of {symbol} in this tree")
+        wanted = expected_types(operator)
+        ranked = []
+        for order, defined in enumerate(candidates):
+            allowed = self._world.allows(defined.fact.guards)
+            score = max(fit(defined.fact.parameters, types) for types in wanted) if wanted else 0
+            device = 0 if defined.device == self._device else (1 if not defined.device else 2)
+            ranked.append(((allowed is False, score < 0, -score, allowed is None, device, -nearness(defined.path, where), order), defined, score))
+        ranked.sort(key=lambda item: item[0])
+        rank, best, score = ranked[0]
+        if rank[0]:
+            return Entry(best, "only a placeholder for a build without the library is in this tree", placeholder=True)
+        fitting = [d for r, d, s in ranked if not r[0]]
+        if score < 0 and len(fitting) > 1 and len({d.fact.parameters for d in fitting}) > 1:
+            return Entry(None, f"{len(fitting)} overloads of {symbol} in this tree, none with the parameters of this operator")
+        return Entry(best)
+
+
+def _same_name(own: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    """Whether a definition is the one of this qualified name; `at::native::f` may stand in a namespace inside."""
+    return own == wanted
+
+
+def expected_types(operator: Operator) -> tuple[tuple[str, ...], ...]:
+    """The classes of types of a kernel's parameters, outputs last (torchgen/api/native.py) or, in old kernels, first."""
+    try:
+        schema = FunctionSchema.parse(operator.schema)
+    except SchemaError:
+        return ()
+    inputs = tuple(schema_type(a.type) for a in (*schema.positional, *schema.kwarg_only))
+    outs = tuple(schema_type(a.type) for a in schema.out)
+    return (inputs + outs, outs + inputs) if outs else (inputs,)

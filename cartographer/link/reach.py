@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a function gets to the code that runs on the device: the cheapest ways, and the operators called on the way.
+
+A way's cost grows with each function that it passes and with how little its end says: a dispatch stub or a launch
+says all, a library call nearly as much, a loop inside the function least. Ways that a condition sends to another
+device cost so much that they only count when there is no other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from cartographer.link.stubs import serving
+
+if TYPE_CHECKING:
+    from cartographer.link.callgraph import CallGraph, Site
+    from cartographer.link.index import Defined
+    from cartographer.link.stubs import StubRegistration
+
+DEPTH = 9
+KEPT = 6  # ways kept for each function
+CALLED = 60  # operator calls kept for each function
+_END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5}
+_ASIDE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way: the functions passed (the start is not among them), and the site that ends it, in `at`."""
+
+    cost: float
+    hops: tuple[Defined, ...]
+    site: Site
+    at: Defined
+    registration: StubRegistration | None = None  # of a stub
+    launched: Way | None = None  # of callables given to a launcher: how the launcher launches
+
+    @property
+    def end(self) -> tuple[str, str, int]:
+        """What tells ways apart: where they end."""
+        return (self.site.kind, self.site.path, self.site.line)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorCall:
+    """A call of an operator, with the helper functions between the start and it."""
+
+    site: Site
+    hops: tuple[Defined, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a function gets to on one device."""
+
+    ways: tuple[Way, ...] = ()
+    operators: tuple[OperatorCall, ...] = ()
+    nulls: tuple[str, ...] = ()  # stubs registered as nullptr for the device
+
+
+@dataclass
+class Search:
+    """Reaches of all functions for one device; each is worked out once."""
+
+    graph: CallGraph
+    _known: dict[int, Reach] = field(default_factory=dict, repr=False)
+    _active: set[int] = field(default_factory=set, repr=False)
+
+    def reach(self, start: Defined, depth: int = 0) -> Reach:
+        """The ways of one function, cheapest first."""
+        known = self._known.get(id(start))
+        if known is not None:
+            return known
+        if id(start) in self._active or depth > DEPTH:
+            return Reach()
+        self._active.add(id(start))
+        answer = self._worked_out(start, depth)
+        self._active.discard(id(start))
+        self._known[id(start)] = answer
+        return answer
+
+    def _worked_out(self, start: Defined, depth: int) -> Reach:
+        ways: list[Way] = []
+        operators: list[OperatorCall] = []
+        nulls: list[str] = []
+        for site in self.graph.sites(start):
+            if site.kind == "operator":
+                operators.append(OperatorCall(site, ()))
+            elif site.kind == "stub":
+                self._stub(site, start, ways, nulls)
+            elif site.kind == "helper":
+                self._helper(site, start, depth, ways, operators)
+            else:
+                ways.append(Way(_END[site.kind] + _aside(site) + _order(site), (), site, start))
+        return Reach(_best(ways), _distinct(operators), tuple(nulls))
+
+    def _stub(self, site: Site, start: Defined, ways: list[Way], nulls: list[str]) -> None:
+        registrations = serving(self.graph.stubs[site.name], self.graph.device, self.graph.world)
+        real = [r for r in registrations if not r.missing]
+        if real:
+            ways.append(Way(_END["stub"] + _aside(site) + _order(site), (), site, start, real[0]))
+        elif registrations:
+            nulls.append(site.name)
+        elif not self.graph.stubs[site.name].registrations:
+            ways.append(Way(4.0 + _aside(site) + _order(site), (), site, start))  # only generated code registers it
+
+    def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall]) -> None:
+        for rank, target in enumerate(site.targets):
+            if target is start or not self.graph.follows(target):
+                continue
+            inner = self.reach(target, depth + 1)
+            extra = 1.0 + 0.3 * rank + _aside(site) + _order(site)
+            if site.callables and (launching := _launching(inner)) is not None:
+                ways.append(Way(0.2 * len(launching.hops) * 0.1 + _aside(site) + _order(site), (), site, start, launched=_through(launching, target, 0.0)))
+                continue
+            ways.extend(_through(way, target, extra, site) for way in inner.ways)
+            operators.extend(OperatorCall(o.site, (target, *o.hops)) for o in inner.operators if len(o.hops) < 5)
+
+
+def _aside(site: Site) -> float:
+    return _ASIDE if site.aside else 0.0
+
+
+def _order(site: Site) -> float:
+    """Of two equal ways the first in the body comes first; one under no condition before one under a condition."""
+    return min(site.order, 900) * 1e-4 + (0.05 if site.branch else 0.0)
+
+
+def _launching(reach: Reach) -> Way | None:
+    return next((w for w in reach.ways if w.site.kind in ("launch", "loop") or w.launched is not None), None)
+
+
+def _through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
+    branch = site.branch if site is not None else ""
+    inner = way.site if not branch or way.site.branch else replace(way.site, branch=branch)
+    return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched)
+
+
+def _best(ways: list[Way]) -> tuple[Way, ...]:
+    ways.sort(key=lambda way: way.cost)
+    kept: dict[tuple[str, str, int], Way] = {}
+    for way in ways:
+        kept.setdefault(way.end, way)
+        if len(kept) == KEPT:
+            break
+    return tuple(kept.values())
+
+
+def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
+    kept: dict[tuple[str, tuple[str, ...]], OperatorCall] = {}
+    for call in operators:
+        assert call.site.called is not None
+        key = (call.site.name, call.site.called.operators)
+        if key not in kept or len(kept[key].hops) > len(call.hops):
+            kept[key] = call
+    return tuple(kept.values())[:CALLED]

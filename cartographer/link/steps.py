@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ways as the steps that an atlas shows: each has a role, a symbol, and the line that holds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cartographer.link.callgraph import Site
+    from cartographer.link.index import Defined
+    from cartographer.link.reach import OperatorCall, Way
+    from cartographer.link.stubs import StubPlaces, StubRegistration
+
+HOPS = 4  # helper functions shown on one way; more are cut in the middle
+
+
+def definition_step(role: str, defined: Defined, note: str = "", branch: str = "") -> Step:
+    """A step at a function's definition."""
+    made = ""
+    if defined.use is not None:
+        made = f"made by {defined.use.macro}" + (f" ({defined.use.macro_path}:{defined.use.macro_line})" if defined.use.macro_path else "")
+    elif defined.fact.macro:
+        made = ""
+    return Step(role, defined.symbol, defined.path, defined.line, "; ".join(filter(None, (note, made))), branch)
+
+
+def hop_steps(hops: tuple[Defined, ...]) -> Iterator[Step]:
+    """The helper functions that a way passes."""
+    shown = hops if len(hops) <= HOPS else (*hops[: HOPS // 2], *hops[-(HOPS - HOPS // 2) :])
+    for hop in shown:
+        yield definition_step("kernel", hop)
+
+
+def stub_steps(site: Site, places: StubPlaces, registration: StubRegistration | None) -> Iterator[Step]:
+    """The stub where it is called by its own name, else where it is defined; then its registration."""
+    where = (places.defined or places.declared or [(site.path, site.line)])[0]
+    note = f"handed over in {site.path}:{site.line}" if where[0] != site.path else ""
+    yield Step("stub", site.name, where[0], where[1], note, site.branch)
+    if registration is not None:
+        capability = f", {registration.capability}" if registration.capability else ""
+        yield Step("registration", site.name, registration.path, registration.line, f"{registration.macro} for {registration.device}{capability}")
+
+
+def end_steps(way: Way) -> Iterator[Step]:
+    """The device code that ends a way."""
+    site = way.site
+    if site.kind == "launch":
+        yield from _launch_steps(site)
+    elif site.kind == "library":
+        yield Step("library", site.name, site.path, site.line, site.library, site.branch)
+    elif site.callables:
+        for given in site.callables[:2]:
+            yield Step("device", given.symbol, given.path, given.line, f"runs in {site.name}", site.branch)
+        if way.launched is not None and way.launched.site.kind == "launch":
+            yield from _launch_steps(way.launched.site, f"launched by {site.name}")
+
+
+def _launch_steps(site: Site, note: str = "") -> Iterator[Step]:
+    for given in site.callables[:1]:
+        yield Step("device", given.symbol, given.path, given.line, f"given to {site.name}", site.branch)
+    if site.targets:
+        for target in site.targets[:2]:
+            yield definition_step("device", target, note or f"launched in {site.path}:{site.line}", site.branch)
+    else:
+        yield Step("device", site.name, site.path, site.line, note or "launched here", site.branch)
+
+
+def call_step(call: OperatorCall) -> Step:
+    """An operator that a body calls."""
+    site = call.site
+    assert site.called is not None
+    note = site.called.operators[0] if len(site.called.operators) == 1 else " or ".join(site.called.operators[:4])
+    return Step("calls", site.name, site.path, site.line, note, site.branch)
+
+
+def way_steps(way: Way, stubs: Mapping[str, StubPlaces]) -> list[Step]:
+    """All steps of a way, a stub's kernel excluded."""
+    steps = list(hop_steps(way.hops))
+    if way.site.kind == "stub":
+        steps.extend(stub_steps(way.site, stubs[way.site.name], way.registration))
+    else:
+        steps.extend(end_steps(way))
+    return steps

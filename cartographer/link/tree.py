@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One tree made ready for linking: its index, stubs and operators, and one search for each device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cartographer.expand.macros import MacroTable
+from cartographer.link.callgraph import CallGraph
+from cartographer.link.composites import Operators
+from cartographer.link.entries import DEVICE_OF_KEY, Entries
+from cartographer.link.guards import World
+from cartographer.link.index import Index
+from cartographer.link.made import Made, Maker
+from cartographer.link.names import Names
+from cartographer.link.reach import Search
+from cartographer.link.stubs import StubPlaces, stubs_of
+from cartographer.model.location import language_of
+from cartographer.scan.cpp import scan_cpp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from cartographer.model.fact import FileFacts
+    from cartographer.model.operator import Operator
+
+_CODE = ("aten/", "torch/csrc/", "c10/", "caffe2/", "functorch/csrc/", "torch/lib/")
+_MADE = ("aten/src/ATen/", "aten/src/TH", "torch/csrc/")
+_SKIPPED = ("aten/src/ATen/native/quantized/cpu/qnnpack/", "aten/src/ATen/test/", "aten/src/ATen/native/vulkan/", "torch/csrc/jit/")
+
+
+def parse(text: str, path: str) -> FileFacts:
+    """The facts of an expansion, read like the file that it stands for."""
+    return scan_cpp(text.encode(), language_of(path))
+
+
+@dataclass
+class Tree:
+    """Everything that linking asks of one tree; parts are worked out when first asked for."""
+
+    operators: tuple[Operator, ...]
+    facts: Mapping[str, FileFacts]
+    source: Callable[[str], str | None] | None = None
+    _searches: dict[tuple[str, str], Search] = field(default_factory=dict, repr=False)
+    _entries: dict[str, Entries] = field(default_factory=dict, repr=False)
+    _worlds: dict[str, World] = field(default_factory=dict, repr=False)
+    _names: dict[str, Names] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def files(self) -> Mapping[str, FileFacts]:
+        """The facts of C-family files."""
+        return {p: f for p, f in self.facts.items() if p.startswith(_CODE) and f.language != "Python"}
+
+    @cached_property
+    def maker(self) -> Maker:
+        """Expansion of macros, in the CUDA build's view."""
+        world = World("cuda")
+        return Maker(MacroTable(self.files, world.allows), parse)
+
+    @cached_property
+    def made(self) -> Made:
+        """What macros make."""
+        return self.maker.all(self.files, lambda path: path.startswith(_MADE) and not path.startswith(_SKIPPED))
+
+    @cached_property
+    def index(self) -> Index:
+        """All definitions."""
+        return Index(self.files, self.made.definitions, self.maker.head)
+
+    @cached_property
+    def stubs(self) -> dict[str, StubPlaces]:
+        """All dispatch stubs."""
+        return stubs_of(self.files, self.made.uses)
+
+    @cached_property
+    def by_name(self) -> Operators:
+        """Operators by their C++ names."""
+        return Operators(self.operators)
+
+    def world(self, device: str) -> World:
+        """The build for a device."""
+        if device not in self._worlds:
+            self._worlds[device] = World(device, self.index.constants)
+        return self._worlds[device]
+
+    def names(self, device: str) -> Names:
+        """Look-up for a device."""
+        if device not in self._names:
+            self._names[device] = Names(self.index, self.world(device))
+        return self._names[device]
+
+    def entries(self, device: str) -> Entries:
+        """Entry resolution for a device."""
+        if device not in self._entries:
+            self._entries[device] = Entries(self.index, self.names(device), self.world(device), device)
+        return self._entries[device]
+
+    def search(self, key: str) -> Search:
+        """The search for a dispatch key: one a device, and one more where the key lets other layouts through."""
+        device = DEVICE_OF_KEY.get(key, "cpu")
+        layout = next((w for w in ("Quantized", "Sparse", "Nested", "Mkldnn") if w in key), "")
+        if (device, layout) not in self._searches:
+            graph = CallGraph(self.index, self.names(device), self.by_name, self.stubs, self.world(device), device, layout)
+            self._searches[device, layout] = Search(graph)
+        return self._searches[device, layout]
+
+
+def tree_of(operators: Iterable[Operator], facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None) -> Tree:
+    """A tree for linking; `source` gives a file's text where facts do not carry it (Metal names in strings)."""
+    return Tree(tuple(operators), facts, source)
