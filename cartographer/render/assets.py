@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Copies the hand-written front end (site/) into an atlas, a hash of the content in each name."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from cartographer import resources
+from cartographer.errors import RenderError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FOLDER = "assets"
+_ENDINGS = (".css", ".js", ".svg", ".png", ".woff2")
+
+
+def collect() -> tuple[Mapping[str, str], Mapping[str, bytes]]:
+    """(name in site/ -> address in the atlas, address -> bytes)."""
+    source = resources.folder("site")
+    if not source.is_dir():
+        raise RenderError("the front end's files are missing", where=str(source), hint="Install cartographer again.")
+    addresses, contents = {}, {}
+    for path in sorted(source.iterdir()):
+        if path.suffix not in _ENDINGS or not path.is_file():
+            continue
+        data = path.read_bytes()
+        digest = hashlib.sha256(data).hexdigest()[:10]
+        address = f"{FOLDER}/{path.stem}.{digest}{path.suffix}"
+        addresses[path.name] = address
+        contents[address] = data
+    return addresses, contents

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole atlas in memory, turned round: who uses a file, who reaches a kernel, what lies in a folder.
+
+Built once before the first page; the processes that write pages share it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from cartographer.render import coverage, urls
+from cartographer.render.ground import Ground
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from cartographer.model.atlas import FileEntry, GeneratedFile, Strata, Stub, Symbol, Unresolved
+    from cartographer.model.operator import Operator
+    from cartographer.render.coverage import Column
+    from cartographer.store.values import AtlasInfo
+
+PART = 700  # symbols on one page of a file
+
+
+class Use(NamedTuple):
+    """An operator that has to do with a place, and how."""
+
+    operator: str
+    how: str
+    line: int
+
+
+@dataclass(slots=True)
+class Folder:
+    """What lies in a folder, its subfolders included; filled while the catalog is built."""
+
+    path: str
+    folders: list[str] = field(default_factory=list)
+    files: list[FileEntry] = field(default_factory=list)
+    lines: int = 0
+    count: int = 0
+    error_bytes: int = 0
+    size: int = 0
+    operators: set[str] = field(default_factory=set)
+
+
+class Catalog:
+    """One atlas with the indexes that pages need."""
+
+    def __init__(
+        self,
+        info: AtlasInfo,
+        operators: Sequence[Operator],
+        files: Sequence[FileEntry],
+        symbols: Mapping[str, Sequence[Symbol]],
+        stubs: Sequence[Stub],
+        generated: Sequence[GeneratedFile],
+        unresolved: Sequence[Unresolved],
+        strata: Strata,
+    ) -> None:
+        """Take the values as the store has them; `symbols` by path, in line order."""
+        self.info = info
+        self.source = info.source
+        self.operators = tuple(sorted(operators, key=lambda op: op.name))
+        self.files = tuple(sorted(files, key=lambda entry: entry.path))
+        self.symbols = symbols
+        self.stubs = tuple(sorted(stubs, key=lambda stub: stub.name))
+        self.generated = tuple(sorted(generated, key=lambda entry: entry.name))
+        self.unresolved = tuple(unresolved)
+        self.ground = Ground(strata)
+        self.by_name = {op.name: op for op in self.operators}
+        self.by_path = {entry.path: entry for entry in self.files}
+
+    # Operators ---------------------------------------------------------------------------------
+
+    @cached_property
+    def bases(self) -> dict[str, tuple[Operator, ...]]:
+        """The operators of each page, by the page's address without ending; `add_` stands with `add`."""
+        plain = {(op.namespace, op.base) for op in self.operators}
+        found: dict[str, list[Operator]] = defaultdict(list)
+        for op in self.operators:
+            base = op.base
+            if base.endswith("_") and not base.endswith("__") and (op.namespace, base[:-1]) in plain:
+                base = base[:-1]
+            found[urls.operator_key(op.namespace, base)].append(op)
+        return {key: tuple(found[key]) for key in sorted(found)}
+
+    @cached_property
+    def key_of(self) -> dict[str, str]:
+        """The page key of each operator, by full name."""
+        return {op.name: key for key, ops in self.bases.items() for op in ops}
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the coverage matrix."""
+        return coverage.columns(self.operators)
+
+    @cached_property
+    def nodes(self) -> dict[str, tuple[str, ...]]:
+        """Autograd Node -> the operators that record it."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for op in self.operators:
+            for node in op.autograd.nodes if op.autograd else ():
+                found[node].append(op.name)
+        return {node: tuple(found[node]) for node in sorted(found)}
+
+    # Places ------------------------------------------------------------------------------------
+
+    @cached_property
+    def uses(self) -> dict[str, tuple[Use, ...]]:
+        """The operators that live in each file: declared, bound, registered, computed or differentiated there."""
+        found: dict[str, set[Use]] = defaultdict(set)
+        lists = {op.declared.path for op in self.operators if op.declared.path.endswith((".yaml", ".yml"))}
+        for op in self.operators:
+            for path, use in _uses(op):
+                if path not in lists:
+                    found[path].add(use)
+        return {path: tuple(sorted(found[path])) for path in found}
+
+    @cached_property
+    def declared_in(self) -> dict[str, int]:
+        """How many operators each file declares."""
+        found: dict[str, int] = defaultdict(int)
+        for op in self.operators:
+            found[op.declared.path] += 1
+        return dict(found)
+
+    @cached_property
+    def included_by(self) -> dict[str, tuple[str, ...]]:
+        """The files that include or import each file."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for entry in self.files:
+            for target, _line in entry.includes:
+                if target in self.by_path and target != entry.path:
+                    found[target].add(entry.path)
+        return {path: tuple(sorted(found[path])) for path in found}
+
+    @cached_property
+    def reached(self) -> dict[tuple[str, str, int], tuple[Use, ...]]:
+        """(symbol, path, line) of each step of a kernel chain -> the operators that come by."""
+        found: dict[tuple[str, str, int], set[Use]] = defaultdict(set)
+        for op in self.operators:
+            for backend, chain in op.kernels.items():
+                for step in chain.steps:
+                    found[step.symbol, step.path, step.line].add(Use(op.name, backend, 0))
+        return {key: tuple(sorted(found[key])) for key in found}
+
+    @cached_property
+    def part_of(self) -> dict[str, dict[int, int]]:
+        """For each file: line of a symbol -> the part of the file's page that shows it."""
+        return {
+            path: {symbol.line: 1 + number // PART for number, symbol in enumerate(symbols)}
+            for path, symbols in self.symbols.items()
+        }
+
+    def place(self, path: str, line: int) -> str | None:
+        """The address of a line in this site: the symbol that starts there, else the file, None for unknown files."""
+        if path not in self.by_path:
+            return None
+        part = self.part_of.get(path, {}).get(line)
+        return urls.file(path) if part is None else f"{urls.file(path, part)}#{urls.line(line)}"
+
+    # Folders -----------------------------------------------------------------------------------
+
+    @cached_property
+    def folders(self) -> dict[str, Folder]:
+        """Every folder that holds a scanned file, by path, parents first; "" is the root."""
+        found: dict[str, Folder] = {"": Folder("")}
+        for entry in self.files:
+            parent = _open(found, entry.path.rpartition("/")[0])
+            parent.files.append(entry)
+            living = {use.operator for use in self.uses.get(entry.path, ())}
+            for path in _upwards(parent.path):
+                folder = found[path]
+                folder.lines += entry.lines
+                folder.count += 1
+                folder.size += entry.size
+                folder.error_bytes += entry.error_bytes
+                folder.operators |= living
+        for folder in found.values():
+            folder.folders.sort()
+        return {path: found[path] for path in sorted(found)}
+
+
+def _open(found: dict[str, Folder], path: str) -> Folder:
+    folder = found.get(path)
+    if folder is None:
+        folder = found[path] = Folder(path)
+        _open(found, path.rpartition("/")[0]).folders.append(path)
+    return folder
+
+
+def _upwards(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+    yield ""
+
+
+def _uses(op: Operator) -> Iterator[tuple[str, Use]]:
+    yield op.declared.path, Use(op.name, "declared", op.declared.line)
+    for binding in op.bindings:
+        if binding.place:
+            yield binding.place.path, Use(op.name, "bound", binding.place.line)
+    for registration in op.registrations:
+        if registration.place:
+            yield registration.place.path, Use(op.name, f"registered for {registration.key}", registration.place.line)
+    for backend, chain in op.kernels.items():
+        for step in chain.steps:
+            yield step.path, Use(op.name, f"{step.role}, {backend}", step.line)
+    if op.autograd:
+        for helper in op.autograd.helpers:
+            yield helper.place.path, Use(op.name, "derivative", helper.place.line)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which backend answers an operator, as one letter: the cells of the coverage matrix.
+
+The words are those of the dispatcher's own dump (`Dispatcher::dumpComputedTable`), as the export has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.model.operator import Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One letter of the matrix."""
+
+    letter: str
+    css: str
+    says: str
+
+
+SIGNS = (
+    Sign("K", "k", "own kernel"),
+    Sign("S", "s", "own kernel, structured: shape and arithmetic are written apart"),
+    Sign("D", "d", "default kernel for any backend"),
+    Sign("C", "c", "composed of other operators"),
+    Sign("f", "f", "a fallback answers, or lets the call fall through"),
+)
+NONE = Sign("", "", "none: the call raises an error")
+_BY_LETTER = {sign.letter: sign for sign in SIGNS} | {"": NONE}
+
+_LETTER = {
+    "kernel": "K", "autograd kernel": "K", "batched kernel": "C", "nested kernel": "C", "default backend kernel": "D", "math kernel": "C",
+    "backend fallback": "f", "fallthrough kernel": "f", "fallthrough backend fallback": "f", "missing": "",
+}  # fmt: skip
+
+_GROUPS = (
+    ("CPU", "CUDA", "MPS", "XPU", "Meta"),
+    ("SparseCPU", "SparseCUDA", "SparseMPS", "SparseCsrCPU", "SparseCsrCUDA"),
+    ("QuantizedCPU", "QuantizedCUDA", "NestedTensorCPU", "NestedTensorCUDA", "MkldnnCPU"),
+    ("AutogradCPU", "FuncTorchBatched", "AutocastCUDA", "ZeroTensor", "Functionalize"),
+)
+_SHOWN_AS = {
+    "AutogradCPU": "Autograd", "FuncTorchBatched": "vmap", "AutocastCUDA": "Autocast", "SparseCPU": "Sparse CPU", "SparseCUDA": "Sparse CUDA",
+    "SparseMPS": "Sparse MPS", "SparseCsrCPU": "Sparse CSR CPU", "SparseCsrCUDA": "Sparse CSR CUDA", "QuantizedCPU": "Quantized CPU",
+    "QuantizedCUDA": "Quantized CUDA", "NestedTensorCPU": "Nested CPU", "NestedTensorCUDA": "Nested CUDA", "MkldnnCPU": "oneDNN CPU",
+    "ZeroTensor": "Zero tensor",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One dispatch key of the matrix."""
+
+    key: str
+    label: str
+    starts_group: bool
+    backend: bool  # a place where numbers are computed, not a layer
+
+
+def columns(operators: Iterable[Operator]) -> tuple[Column, ...]:
+    """The columns that this atlas can fill: keys that appear in at least one computed dispatch table."""
+    known: set[str] = set()
+    for operator in operators:
+        known.update(operator.dispatch)
+    found = []
+    for number, group in enumerate(_GROUPS):
+        present = [key for key in group if key in known]
+        for place, key in enumerate(present):
+            found.append(Column(key, _SHOWN_AS.get(key, key), place == 0 and number > 0, number < len(_GROUPS) - 1))
+    return tuple(found)
+
+
+def letter(operator: Operator, key: str) -> str:
+    """`K`, `S`, `D`, `C`, `f`, or nothing; `?` when the dispatcher's answer is not known."""
+    outcome = operator.dispatch.get(key)
+    if outcome is None:
+        return "?"
+    found = _LETTER.get(outcome, "?")
+    if found == "K" and any(
+        r.key == key and r.active and r.origin is Origin.STRUCTURED for r in operator.registrations
+    ):
+        return "S"
+    return found
+
+
+def sign(which: str) -> Sign:
+    """What a letter means."""
+    return _BY_LETTER.get(which) or Sign(which, "u", "not known")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the frame of every page needs to know about the site as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.render.terrain import FLOORS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cartographer.render.pages.frame import Link
+    from cartographer.render.site import OtherAtlas, Site
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFrame:
+    """Version, plates, assets: the same on every page."""
+
+    version: str
+    tag: str
+    commit: str
+    plates: tuple[Link, ...]
+    others: tuple[OtherAtlas, ...]
+    assets: Mapping[str, str]
+    floors: tuple[str, ...]
+
+
+def frame_of(site: Site, assets: Mapping[str, str]) -> SiteFrame:
+    """The frame of a site; only plates that exist are named."""
+    source = site.catalog.source
+    return SiteFrame(source.version, source.tag, source.commit or "", site.plates, site.others, assets, FLOORS)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The age of the ground: lines by era, for files and folders."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.model.atlas import Era, FileDates, Strata
+
+PATTERNS = 7  # tints and hatchings in the style sheet
+
+
+class Ground:
+    """The dated lines of an atlas; empty when the source had no history."""
+
+    def __init__(self, strata: Strata) -> None:
+        """Take the strata as the store has them."""
+        self.strata = strata
+        self.eras: tuple[Era, ...] = strata.eras
+
+    @property
+    def dated(self) -> bool:
+        """Whether single lines have dates and eras to put them in."""
+        return self.strata.level == "lines" and bool(self.eras)
+
+    @cached_property
+    def era_of(self) -> tuple[int, ...]:
+        """The era of each commit, by its index."""
+        starts = [era.first for era in self.eras]
+        return tuple(max(0, bisect_right(starts, date) - 1) for _commit, date in self.strata.commits)
+
+    def file(self, path: str) -> FileDates | None:
+        """The dates of one file."""
+        return self.strata.files.get(path)
+
+    @cached_property
+    def by_file(self) -> dict[str, tuple[int, ...]]:
+        """Lines by era for each dated file; the last number counts lines without a date."""
+        if not self.dated:
+            return {}
+        found = {}
+        for path, dates in self.strata.files.items():
+            counts = [0] * (len(self.eras) + 1)
+            for length, commit in dates.runs:
+                counts[self.era_of[commit] if commit >= 0 else -1] += length
+            if any(counts):
+                found[path] = tuple(counts)
+        return found
+
+    @cached_property
+    def by_folder(self) -> dict[str, tuple[int, ...]]:
+        """The same for each folder, its subfolders included."""
+        found: dict[str, list[int]] = {}
+        for path, counts in self.by_file.items():
+            while path:
+                path = path.rpartition("/")[0]  # noqa: PLW2901 - walking upwards
+                total = found.setdefault(path, [0] * len(counts))
+                for era, lines in enumerate(counts):
+                    total[era] += lines
+        return {path: tuple(counts) for path, counts in found.items()}
+
+    def main_era(self, counts: Iterable[int] | None) -> int | None:
+        """The era with most lines, as an index; None when nothing is dated."""
+        known = list(counts or ())[: len(self.eras)]
+        return max(range(len(known)), key=lambda era: (known[era], -era)) if any(known) else None
+
+    def pattern(self, era: int) -> int:
+        """The style sheet's pattern for an era, 1 (oldest) to 7, spread over the scale when there are fewer eras."""
+        count = len(self.eras)
+        return 1 + min(PATTERNS - 1, era * PATTERNS // count) if count > PATTERNS else PATTERNS - count + era + 1

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The descent of one call, floor by floor, as the plate of an operator's page.
+
+Every stop has a receipt in the source. Stops that are the same for every operator (the dispatcher's entry, the
+allocator, the stream) are marked so; they are looked up among the atlas' own symbols and left out when not found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import Origin, Status
+from cartographer.render.landmarks import landmark
+from cartographer.render.pages.chains import ROLES
+from cartographer.render.pages.frame import Receipt
+from cartographer.render.terrain import FLOORS
+
+if TYPE_CHECKING:
+    from cartographer.model.operator import Operator, Step
+    from cartographer.render.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One dispatch key that the call passes."""
+
+    key: str
+    css: str  # "stops-here", "pass" or ""
+    outcome: str
+    receipt: Receipt | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One place where the call stops."""
+
+    name: str
+    says: str
+    receipts: tuple[Receipt, ...]
+    how: str
+    generated: bool = False
+    common: bool = False  # the same for every operator
+    address: str | None = None
+    ladder: tuple[Rung, ...] = ()
+    end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """One floor and the stops on it."""
+
+    number: int
+    name: str
+    stops: tuple[Stop, ...]
+    last: bool = False
+
+
+_PREFERRED = ("CUDA", "CPU", "MPS", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "QuantizedCPU", "SparseCPU")
+
+
+def backend_of(op: Operator) -> str:
+    """The backend whose chain the plate follows: the one known deepest, CUDA before CPU before the others."""
+    resolved = [key for key, chain in op.kernels.items() if chain.status is Status.RESOLVED and chain.steps]
+    order = {key: number for number, key in enumerate(_PREFERRED)}
+    deep = [key for key in resolved if key in order]
+    if deep:
+        return min(deep, key=lambda key: order[key])
+    return resolved[0] if resolved else ""
+
+
+def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
+    """The floors that the call passes, each with its stops."""
+    stops: dict[int, list[Stop]] = {1: [_your_line(op)], 2: _python(site, op), 3: _border(site, op), 4: _dispatcher(site, op)}
+    chain = op.kernels.get(backend)
+    device = False
+    for step in chain.steps if chain else ():
+        floor = 8 if step.role == "device" else 5
+        device = device or floor == 8
+        stops.setdefault(floor, []).append(_step(site, step))
+    if not chain or not chain.steps:
+        stops.setdefault(5, []).append(_unknown_kernel(op))
+    if device:
+        family = "CUDA" if "CUDA" in backend else "MPS" if "MPS" in backend else "CPU"
+        for floor, name in ((6, f"memory {family}"), (7, f"queue {family}")):
+            found = landmark(site, name)
+            if found:
+                stops.setdefault(floor, []).append(
+                    Stop(found.symbol, found.says, (found.receipt,), "c++", common=True, address=found.address)
+                )
+    numbers = [number for number in sorted(stops) if stops[number]]
+    floors = []
+    for number in numbers:
+        row = stops[number]
+        if number == numbers[-1]:
+            row = [*row[:-1], _ended(row[-1])]
+        floors.append(Floor(number, FLOORS[number - 1], tuple(row), number == numbers[-1]))
+    return tuple(floors)
+
+
+def _your_line(op: Operator) -> Stop:
+    if op.bindings:
+        first = next((b for b in op.bindings if not b.python.startswith("torch.Tensor.")), op.bindings[0])
+        name, method = first.python, first.python.startswith("torch.Tensor.")
+        others = sorted({b.python for b in op.bindings} - {name})
+        says = "Your line." + (f" Also reached as {', '.join(others)}." if others else "")
+    else:
+        name, method, says = f"torch.ops.{op.name.replace('::', '.')}", False, "Your line. The operator has no Python name of its own."
+    arguments = _arguments(op.schema)
+    call = f"{arguments[0]}.{name.rpartition('.')[2]}({', '.join(arguments[1:])})" if method and arguments else f"{name}({', '.join(arguments)})"
+    return Stop(call, says, (), "")
+
+
+def _arguments(schema: str) -> list[str]:
+    """The names of the arguments that have no default."""
+    inside, depth, parts, current = schema.partition("(")[2].rpartition(") ->")[0], 0, [], ""
+    for char in inside:
+        depth += (char in "([") - (char in ")]")
+        if char == "," and not depth:
+            parts.append(current)
+            current = ""
+        else:
+            current += char
+    parts.append(current)
+    words = [part.strip().rpartition(" ")[2] for part in parts if part.strip()]
+    return [word for word in words if "=" not in word and word.isidentifier()]
+
+
+def _python(site: Site, op: Operator) -> list[Stop]:
+    found = []
+    names = dict.fromkeys(b.python for b in op.bindings)
+    if names and (entry := landmark(site, "python names")):
+        says = "No Python body: the name is copied out of the extension module when torch is imported."
+        found.append(Stop(", ".join(names), says, (entry.receipt,), "python", common=True))
+    elif names:
+        found.append(Stop(", ".join(names), "A name of the extension module.", (), "python"))
+    elif entry := landmark(site, "torch.ops"):
+        found.append(Stop(entry.symbol, entry.says, (entry.receipt,), "python", common=True, address=entry.address))
+    return found
+
+
+def _border(site: Site, op: Operator) -> list[Stop]:
+    found = []
+    for function, file in dict.fromkeys((b.function, b.file) for b in op.bindings):
+        binding = next(b for b in op.bindings if (b.function, b.file) == (function, file))
+        if binding.place:
+            receipt = site.receipt(binding.place.path, binding.place.line)
+            found.append(Stop(function, "Written by hand: parses and unpacks the arguments.", (receipt,), "c++"))
+            continue
+        generator = site.receipt_of(binding.generator)
+        says = "Parses and unpacks the arguments, lets go of the GIL. In no checked-in file; the generator is on the right."
+        receipts = (Receipt(file, None), *((generator,) if generator else ()))
+        found.append(Stop(function, says, receipts, "generated", generated=True))
+    if op.cpp:
+        entry = landmark(site, "operators template")
+        receipts = (entry.receipt,) if entry else ()
+        found.append(Stop(f"{op.cpp.op}::call", "One struct for each overload; it looks the operator up once.", receipts, "generated", generated=True))
+    return found
+
+
+def _dispatcher(site: Site, op: Operator) -> list[Stop]:
+    ladder = tuple(_rung(site, layer.key, layer.acts, layer.outcome, site.receipt_of(layer.place)) for layer in op.layers)
+    call = landmark(site, "dispatcher")
+    stops = [
+        Stop(
+            call.symbol if call else "c10::Dispatcher::call",
+            "Adds up the keys of all arguments and jumps to the highest one that is awake.",
+            (call.receipt,) if call else (),
+            "c++",
+            common=True,
+            address=call.address if call else None,
+            ladder=ladder,
+        )
+    ]
+    autograd = op.autograd
+    if autograd and autograd.nodes and autograd.formula:
+        name = f"VariableType::{op.base}" + (f"_{op.overload}" if op.overload else "")
+        formula = site.receipt(autograd.formula.path, autograd.formula.line)
+        stops.append(
+            Stop(name, f"Makes {', '.join(autograd.nodes)} and calls on with the autograd keys masked.", (formula,), "generated", generated=True)
+        )
+    return stops
+
+
+def _rung(site: Site, key: str, acts: bool, outcome: str, receipt: Receipt | None) -> Rung:  # noqa: ARG001
+    passes = any(word in outcome for word in ("pass", "fallthrough", "falls through"))
+    return Rung(key, "stops-here" if acts else "pass" if passes else "", outcome, receipt)
+
+
+_STEP_SAYS = {
+    "entry": "The function that the dispatcher calls.",
+    "stub": "A table of function pointers: one per kind of device, CPU by vector unit.",
+    "registration": "The line that puts the kernel into the stub.",
+    "kernel": "The function behind the stub.",
+    "device": "The code that runs on the device.",
+    "library": "A library does the work; its source is not part of PyTorch.",
+    "calls": "It calls another operator, and the descent begins anew there.",
+}
+
+
+def _step(site: Site, step: Step) -> Stop:
+    words = [_STEP_SAYS.get(step.role, "")]
+    if step.branch:
+        words.append(f"Taken when {step.branch}.")
+    if step.note:
+        words.append(step.note[0].upper() + step.note[1:] + ("" if step.note.endswith(".") else "."))
+    generated = site.is_generated(step.path) or step.note.startswith("generated")
+    return Stop(
+        name=step.symbol or ROLES.get(step.role, step.role),
+        says=" ".join(word for word in words if word),
+        receipts=(site.receipt(step.path, step.line),),
+        how="generated" if generated else "c++",
+        generated=generated,
+        address=site.place(step.path, step.line),
+    )
+
+
+def _unknown_kernel(op: Operator) -> Stop:
+    unresolved = next((chain for chain in op.kernels.values() if chain.status is Status.UNRESOLVED), None)
+    if unresolved:
+        return Stop("not resolved", f"The atlas could not tell which function is meant: {unresolved.reason}.", (), "unresolved")
+    outcome = op.dispatch.get("CPU") or op.dispatch.get("CUDA") or ""
+    if outcome == "math kernel" or any(r.key == "CompositeImplicitAutograd" for r in op.registrations):
+        return Stop("composite kernel", "One function for all backends; it calls other operators.", (), "yaml")
+    if op.origin is Origin.GENERATED:
+        return Stop("generated kernel", "torchgen writes the body: it calls the operator that this one is derived from.", (), "generated", generated=True)
+    return Stop("no kernel known", "The atlas knows no kernel that it could follow further down.", (), "unresolved")
+
+
+def _ended(stop: Stop) -> Stop:
+    return Stop(stop.name, stop.says, stop.receipts, stop.how, stop.generated, stop.common, stop.address, stop.ladder, end=True)

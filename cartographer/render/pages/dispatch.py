@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The dispatch table of an overload: what is registered for which key, and what serves each key in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import Origin, Status
+
+if TYPE_CHECKING:
+    from cartographer.model.operator import Operator, Registration
+    from cartographer.render.pages.frame import Receipt
+    from cartographer.render.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationRow:
+    """One kernel, and the keys it is registered for."""
+
+    keys: tuple[str, ...]
+    kernel: str
+    address: str | None
+    where: Receipt | None
+    how: str
+    generated: bool  # written or implied by a generator
+    active: bool
+    unresolved: bool
+    note: str
+    registered: Receipt | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeysOf:
+    """The runtime keys that are served the same way."""
+
+    outcome: str
+    keys: tuple[str, ...]
+
+
+_HOW = {
+    Origin.YAML: "yaml", Origin.STRUCTURED: "structured", Origin.GENERATED: "generated", Origin.LIBRARY: "TORCH_LIBRARY_IMPL", Origin.PYTHON: "python",
+}  # fmt: skip
+_IMPLIED = (Origin.STRUCTURED, Origin.GENERATED)
+
+
+def rows_of(site: Site, op: Operator) -> tuple[RegistrationRow, ...]:
+    """One row a kernel; keys that share kernel, origin and place stand in one row."""
+    groups: dict[tuple[object, ...], list[Registration]] = {}
+    for registration in op.registrations:
+        chain = op.kernels.get(registration.key)
+        same = (
+            registration.kernel, registration.origin, registration.fallthrough, registration.boxed, registration.active, registration.build,
+            registration.place, registration.rule, chain.steps[:1] if chain else (), chain.status if chain else None,
+        )  # fmt: skip
+        groups.setdefault(same if registration.kernel else (*same, registration.key), []).append(registration)
+    return tuple(_row(site, op, group) for group in groups.values())
+
+
+def _row(site: Site, op: Operator, group: list[Registration]) -> RegistrationRow:
+    first = group[0]
+    chain = op.kernels.get(first.key)
+    entry = chain.steps[0] if chain and chain.steps else None
+    registered = site.receipt_of(first.place) or site.rule(first.rule)
+    kernel = first.kernel or ("lets the call fall through" if first.fallthrough else entry.symbol if entry else "")
+    return RegistrationRow(
+        keys=tuple(registration.key for registration in group),
+        kernel=kernel,
+        address=site.place(entry.path, entry.line) if entry else None,
+        where=site.receipt(entry.path, entry.line) if entry else None,
+        how=_HOW[first.origin],
+        generated=first.origin in _IMPLIED,
+        active=first.active,
+        unresolved=bool(chain and chain.status is Status.UNRESOLVED),
+        note=_note(first, chain.reason if chain and chain.status is Status.UNRESOLVED else None),
+        registered=registered,
+    )
+
+
+def _note(registration: Registration, unresolved: str | None) -> str:
+    words = []
+    if not registration.active:
+        words.append("overridden by a later registration")
+    if registration.boxed:
+        words.append("boxed")
+    if registration.build:
+        words.append("in builds with " + ", ".join(registration.build))
+    if unresolved:
+        words.append(f"unresolved: {unresolved}")
+    return "; ".join(words)
+
+
+_ORDER = (
+    "kernel", "default backend kernel", "math kernel", "nested kernel", "autograd kernel", "batched kernel", "backend fallback",
+    "fallthrough kernel", "fallthrough backend fallback", "missing",
+)  # fmt: skip
+
+
+def outcomes_of(op: Operator) -> tuple[KeysOf, ...]:
+    """Runtime keys by what serves them, in the dispatcher's words."""
+    groups: dict[str, list[str]] = {}
+    for key, outcome in op.dispatch.items():
+        groups.setdefault(outcome, []).append(key)
+    order = {outcome: number for number, outcome in enumerate(_ORDER)}
+    return tuple(
+        KeysOf(outcome, tuple(groups[outcome])) for outcome in sorted(groups, key=lambda text: (order.get(text, 99), text))
+    )

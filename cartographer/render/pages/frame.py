@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every page has: title, crumbs, depth, receipts; and the page itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cartographer.model.location import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Where something was read: short text, and the pinned line on the web (None for generated files)."""
+
+    text: str
+    url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A name that leads to an address of this site."""
+
+    text: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page to write: its address, its template, the frame and the view that fills it."""
+
+    address: str
+    template: str
+    title: str  # for a tab list: the most particular word first
+    description: str  # one sentence for a search engine or a chat preview
+    plate: str  # the address of the plate in the navigation that this page belongs to
+    view: Any
+    crumbs: tuple[Link, ...] = ()
+    floors: tuple[int, ...] = ()
+    says: str = ""  # the depth in words
+    descends: bool = False  # the page has an anchor for each of its floors
+    scripts: tuple[str, ...] = ()
+    previous: str = ""
+    following: str = ""
+
+
+_VAGUE = re.compile(r"^(__init__|__main__|utils|common|util|setup)\.\w+$")
+
+
+def short_path(path: str) -> str:
+    """The file's name; with its folder where the name alone says nothing (`torch/__init__.py`)."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder.rpartition('/')[2]}/{name}" if folder and _VAGUE.match(name) else name
+
+
+def at(path: str, line: int) -> str:
+    """`BinaryOps.cpp:151`, or the name alone when the line is not known."""
+    return f"{short_path(path)}:{line}" if line > 0 else short_path(path)
+
+
+def key_of(location: Location) -> tuple[str, int]:
+    """What two equal receipts share."""
+    return location.path, location.line

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All operators: a row each, a column for each place where they may be answered; in sheets, and as data for the filter."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import Origin
+from cartographer.render import coverage, urls
+from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.site import short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cartographer.model.operator import Operator
+    from cartographer.render.coverage import Column, Sign
+    from cartographer.render.site import Site
+
+SHEET = 300
+DATA = "operators/operators-data.js"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One operator."""
+
+    name: str
+    address: str
+    kind: str  # f functional, i in place, o out=
+    generated: bool
+    python: str
+    letters: tuple[str, ...]
+    declared: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How many operators one backend answers, and how."""
+
+    label: str
+    own: int
+    default: int
+    composed: int
+    none: int
+    total: int
+
+    @property
+    def shares(self) -> tuple[tuple[str, str], ...]:
+        """(sign, width in per cent) of the bar."""
+        parts = (("k", self.own), ("d", self.default), ("c", self.composed), ("x", self.none))
+        return tuple((css, f"{100 * count / self.total:.2f}") for css, count in parts if count)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One sheet of the list."""
+
+    number: int
+    sheets: tuple[Link, ...]
+    rows: tuple[Row, ...]
+    total: int
+    columns: tuple[Column, ...]
+    profiles: tuple[Profile, ...]
+    signs: tuple[Sign, ...]
+    data: str
+
+
+def count_of_sheets(site: Site) -> int:
+    """How many sheets the list takes."""
+    return max(1, -(-len(site.catalog.operators) // SHEET))
+
+
+def build(site: Site, number: int) -> Page:
+    """The nth sheet."""
+    ordered = ordered_operators(site)
+    sheets = [ordered[start : start + SHEET] for start in range(0, max(1, len(ordered)), SHEET)]
+    links = tuple(
+        Link(_span(part), urls.sheet(urls.OPERATORS, index)) for index, part in enumerate(sheets, start=1)
+    )
+    view = Sheet(
+        number=number,
+        sheets=links,
+        rows=tuple(_row(site, op) for op in sheets[number - 1]),
+        total=len(ordered),
+        columns=site.catalog.columns,
+        profiles=_profiles(site) if number == 1 else (),
+        signs=(*coverage.SIGNS, coverage.NONE),
+        data=DATA,
+    )
+    which = "" if len(sheets) == 1 else f", {_span(sheets[number - 1])}"
+    return Page(
+        address=urls.sheet(urls.OPERATORS, number),
+        template="operators.html.jinja2",
+        title=f"All operators{which}",
+        description=f"The {len(ordered):,} operators of PyTorch {site.catalog.source.version}, with the backends that answer each.",
+        plate=urls.OPERATORS,
+        view=view,
+        crumbs=(Link("Operators", urls.OPERATORS),) if number > 1 else (),
+        floors=(3, 4, 5),
+        says="Rows are named at the border, sorted at the dispatcher, answered by kernels.",
+        scripts=("operators.js",),
+        previous=links[number - 2].address if number > 1 else "",
+        following=links[number].address if number < len(links) else "",
+    )
+
+
+def data_script(site: Site) -> bytes:
+    """All rows for the filter, as a script that sets one global (`fetch` fails on file://)."""
+    columns = [column.key for column in site.catalog.columns]
+    rows = [
+        [row.name, row.address, row.kind, row.python, "".join(letter or "-" for letter in row.letters)]
+        for row in (_row(site, op) for op in ordered_operators(site))
+    ]
+    body = json.dumps({"keys": columns, "rows": rows}, separators=(",", ":"), ensure_ascii=True)
+    return f"window.ATLAS_OPERATORS={body};\n".replace("</", "<\\/").encode()
+
+
+def ordered_operators(site: Site) -> list[Operator]:
+    """Sorted as people look names up: aten first, leading underscores and case set aside."""
+    return sorted(
+        site.catalog.operators,
+        key=lambda op: (op.namespace != "aten", op.namespace, op.base.strip("_").lower(), op.base, op.overload),
+    )
+
+
+def kind_of(op: Operator) -> str:
+    """`f` functional, `i` in place, `o` out=."""
+    if " out" in op.schema and "!) " in op.schema.rpartition("*")[2]:
+        return "o"
+    return "i" if op.base.endswith("_") and not op.base.endswith("__") else "f"
+
+
+def _row(site: Site, op: Operator) -> Row:
+    link = site.operator(op.name)
+    owners = dict.fromkeys(binding.python.rpartition(".")[0] for binding in op.bindings)
+    return Row(
+        name=short_name(op.name),
+        address=link.address if link else "",
+        kind=kind_of(op),
+        generated=op.origin is Origin.GENERATED,
+        python=", ".join(owner.removeprefix("torch.") for owner in owners),
+        letters=tuple(coverage.letter(op, column.key) for column in site.catalog.columns),
+        declared=site.receipt(op.declared.path, op.declared.line),
+    )
+
+
+def _span(operators: Sequence[Operator]) -> str:
+    if not operators:
+        return "none"
+    first, last = (_start(operators[index]) for index in (0, -1))
+    return first if first == last else f"{first} to {last}"
+
+
+def _start(op: Operator) -> str:
+    name = op.base.strip("_") or op.base
+    return name[:12] if op.namespace == "aten" else f"{op.namespace}::{name[:8]}"
+
+
+def _profiles(site: Site) -> tuple[Profile, ...]:
+    found = []
+    for column in site.catalog.columns:
+        if not column.backend:
+            continue
+        letters = [coverage.letter(op, column.key) for op in site.catalog.operators]
+        own, default, composed = letters.count("K") + letters.count("S"), letters.count("D"), letters.count("C")
+        none = letters.count("") + letters.count("f")
+        total = own + default + composed + none
+        if total:
+            found.append(Profile(column.label, own, default, composed, none, total))
+    return tuple(found)

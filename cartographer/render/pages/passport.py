@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The short facts of an operator, each with its receipt, and the sentence above them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import Origin, Status
+from cartographer.render.pages.frame import Link, Receipt
+from cartographer.render.site import anchor_of, short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cartographer.model.operator import Operator
+    from cartographer.render.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One value of a fact: a name of code or plain words, perhaps a link, perhaps a receipt."""
+
+    text: str
+    code: bool = True
+    address: str | None = None
+    receipt: Receipt | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One entry of the passport."""
+
+    label: str
+    items: tuple[Item, ...]
+
+
+_BACKENDS = ("CPU", "CUDA", "MPS", "XPU")
+
+
+def lead_of(operators: Sequence[Operator], main: Operator) -> str:
+    """What this operator is, in facts: how many overloads, who computes it, whether a gradient flows back."""
+    count = len(operators)
+    own = [key for key in _BACKENDS if any(main.dispatch.get(key) == "kernel" for _ in (0,))]
+    words = [f"{count} overloads." if count > 1 else "One overload."]
+    if own:
+        words.append(f"Computed by kernels of its own for {_and(own)}.")
+    elif any(main.dispatch.get(key) == "math kernel" for key in _BACKENDS):
+        words.append("Composed of other operators: one function for all backends.")
+    elif any(main.dispatch.get(key) == "default backend kernel" for key in _BACKENDS):
+        words.append("One default kernel serves every backend.")
+    if main.autograd and main.autograd.nodes:
+        words.append(f"On the way back: {_and(main.autograd.nodes)}.")
+    return " ".join(words)
+
+
+def facts_of(site: Site, op: Operator, *, whole: bool) -> tuple[Fact, ...]:
+    """The passport; for a further overload (`whole` False) only what the page does not say already."""
+    facts = [_python(site, op), _cpp(op) if whole else None, _listed(site, op), _structured(site, op), _tags(op)]
+    facts += [_derivative(site, op) if whole else None, _age(op), _kernels(op) if whole else None]
+    facts += [Fact("Exists", tuple(Item(f"in builds with {condition}", code=False) for condition in op.build)) if op.build else None]
+    facts += [Fact("Also in its row", tuple(Item(f"{key}: {value}") for key, value in sorted(op.extra.items()))) if op.extra else None]
+    return tuple(fact for fact in facts if fact)
+
+
+def _python(site: Site, op: Operator) -> Fact:
+    if not op.bindings:
+        return Fact("Python", (Item(f"no binding; torch.ops.{op.name.replace('::', '.')} reaches it", code=False),))
+    items = []
+    for binding in op.bindings:
+        note = "deprecated form" if binding.deprecated else ""
+        items.append(Item(binding.python, receipt=site.receipt_of(binding.place), note=note))
+    return Fact("Python", tuple(dict.fromkeys(items)))
+
+
+def _cpp(op: Operator) -> Fact | None:
+    if op.cpp is None:
+        return None
+    names = (op.cpp.function, op.cpp.method, op.cpp.op)
+    return Fact("C++", tuple(Item(name) for name in names if name))
+
+
+def _listed(site: Site, op: Operator) -> Fact:
+    label = {
+        Origin.YAML: "In the list", Origin.GENERATED: "Added by", Origin.LIBRARY: "TORCH_LIBRARY", Origin.PYTHON: "torch.library",
+    }.get(op.origin, "Declared")  # fmt: skip
+    items = [Item("", receipt=site.receipt(op.declared.path, op.declared.line))]
+    if op.generated_from and (parent := site.operator(op.generated_from)):
+        items.append(Item(parent.text, address=parent.address, note="derived from"))
+    return Fact(label, tuple(items))
+
+
+def _structured(site: Site, op: Operator) -> Fact | None:
+    if op.structured:
+        return Fact("Structured", (Item("yes: meta and impl apart", code=False),))
+    if not op.structured_delegate:
+        return None
+    name = op.structured_delegate
+    link = site.operator(name if "::" in name else f"{op.namespace}::{name}")
+    return Fact("Structured", (Item(short_name(name), address=link.address if link else None, note="delegates to"),))
+
+
+def _tags(op: Operator) -> Fact | None:
+    return Fact("Tags", tuple(Item(tag) for tag in op.tags)) if op.tags else None
+
+
+def _derivative(site: Site, op: Operator) -> Fact | None:
+    if op.autograd is None:
+        return None
+    if op.autograd.nodes:
+        receipt = site.receipt_of(op.autograd.formula)
+        return Fact("Derivative", tuple(Item(node, receipt=receipt) for node in op.autograd.nodes))
+    return Fact("Derivative", (Item(op.autograd.kind or "no node", code=False, receipt=site.receipt_of(op.autograd.formula)),))
+
+
+def _age(op: Operator) -> Fact | None:
+    dated = [(what, date) for what, date in sorted(op.age.items()) if date]
+    return Fact("Age", tuple(Item(f"{what} {date}", code=False) for what, date in dated)) if dated else None
+
+
+def _kernels(op: Operator) -> Fact | None:
+    if not op.kernels:
+        return None
+    counts = {status: sum(chain.status is status for chain in op.kernels.values()) for status in Status}
+    words = ", ".join(f"{counts[status]} {status.value}" for status in Status if counts[status])
+    return Fact("Kernel chains", (Item(words, code=False, address=f"#{anchor_of(op.name)}-kernels"),))
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}"
+
+
+def links_of(site: Site, names: Sequence[str]) -> tuple[Link, ...]:
+    """Links to operators, unknown names left out."""
+    return tuple(link for link in map(site.operator, names) if link)

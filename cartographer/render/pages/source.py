@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Folders and files: what lies in them, the operators that live there, how well they could be read, how old they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.render import urls
+from cartographer.render.catalog import PART
+from cartographer.render.figures.treemap import Cell, treemap
+from cartographer.render.pages.ages import AgeBar, age_bar
+from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.terrain import FLOORS, floor_of, territory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cartographer.model.atlas import FileEntry, Symbol
+    from cartographer.render.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolRow:
+    """A definition in a file."""
+
+    name: str
+    kind: str
+    line: int
+    url: str
+    first: bool  # of its line: it carries the anchor
+    guard: str
+
+
+@dataclass(frozen=True, slots=True)
+class Included:
+    """A file that this one includes or imports."""
+
+    name: str
+    address: str | None
+    line: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """An operator that has to do with this file."""
+
+    link: Link
+    hows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePage:
+    """One file, or one part of its symbols."""
+
+    path: str
+    lines: int
+    size: int
+    language: str
+    part: int
+    parts: tuple[Link, ...]
+    permalink: str
+    folder: Link
+    floor: str
+    territory: str
+    health: str
+    notes: tuple[str, ...]
+    declares: int
+    living: tuple[Living, ...]
+    symbols: tuple[SymbolRow, ...]
+    total: int
+    includes: tuple[Included, ...]
+    included_by: tuple[Link, ...]
+    age: AgeBar | None
+    born: str
+    changed: str
+    former: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of a folder."""
+
+    link: Link
+    lines: int
+    files: int
+    operators: int
+    health: int  # share of bytes that no grammar understood, per cent, rounded up
+    language: str
+    age: str  # pattern of its main era, ""
+    era: str
+
+
+@dataclass(frozen=True, slots=True)
+class FolderPage:
+    """One folder."""
+
+    path: str
+    lines: int
+    files: int
+    operators: int
+    floor: str
+    territory: str
+    permalink: str
+    health: str
+    cells: tuple[Cell, ...]
+    folders: tuple[Entry, ...]
+    entries: tuple[Entry, ...]
+    age: AgeBar | None
+
+
+def build_file(site: Site, path: str) -> list[Page]:
+    """The pages of one file: most have one, long symbol lists take several."""
+    return [_file(site, path, part) for part in range(1, site.parts(path) + 1)]
+
+
+def _file(site: Site, path: str, part: int) -> Page:
+    catalog = site.catalog
+    entry = catalog.by_path[path]
+    symbols = catalog.symbols.get(path, ())
+    dates = catalog.ground.file(path)
+    floor = floor_of(path)
+    folder = path.rpartition("/")[0]
+    first = part == 1
+    count = site.parts(path)
+    view = FilePage(
+        path=path,
+        lines=entry.lines,
+        size=entry.size,
+        language=entry.language,
+        part=part,
+        parts=tuple(Link(_span(symbols, number), site.file(path, number)) for number in range(1, count + 1)) if count > 1 else (),
+        permalink=site.links.line(path, 0),
+        folder=Link(folder or "the root", site.folder(folder)),
+        floor=FLOORS[floor - 1] if floor else "",
+        territory=territory_of(path).name,
+        health=_health(entry),
+        notes=entry.notes,
+        declares=catalog.declared_in.get(path, 0) if path not in catalog.uses else 0,
+        living=_living(site, path) if first else (),
+        symbols=_symbols(site, path, symbols[(part - 1) * PART : part * PART]),
+        total=len(symbols),
+        includes=_includes(site, entry) if first else (),
+        included_by=tuple(Link(other, site.file(other)) for other in catalog.included_by.get(path, ())) if first else (),
+        age=age_bar(catalog.ground, catalog.ground.by_file.get(path)),
+        born=dates.born or "" if dates else "",
+        changed=dates.changed or "" if dates else "",
+        former=dates.former_names if dates else (),
+    )
+    name = path.rpartition("/")[2]
+    return Page(
+        address=site.file(path, part),
+        template="file.html.jinja2",
+        title=f"{name} · {folder}" + (f" ({part} of {count})" if count > 1 else ""),
+        description=f"{path}: {entry.lines:,} lines of {entry.language}, {len(symbols):,} symbols.",
+        plate=urls.TERRITORY,
+        view=view,
+        crumbs=site.crumbs(path),
+        floors=(floor,) if floor else (),
+        says=f"This file lies on floor {floor}." if floor else "This file lies on no floor.",
+        previous=site.file(path, part - 1) if part > 1 else "",
+        following=site.file(path, part + 1) if part < count else "",
+    )
+
+
+def _symbols(site: Site, path: str, symbols: Sequence[Symbol]) -> tuple[SymbolRow, ...]:
+    rows, seen = [], set()
+    stem = site.links.line(path, 0)
+    for symbol in symbols:
+        name = symbol.qualname or symbol.name
+        rows.append(
+            SymbolRow(name, symbol.kind, symbol.line, f"{stem}#L{symbol.line}", symbol.line not in seen, " and ".join(symbol.guards))
+        )
+        seen.add(symbol.line)
+    return tuple(rows)
+
+
+def _span(symbols: Sequence[Symbol], number: int) -> str:
+    part = symbols[(number - 1) * PART : number * PART]
+    return f"lines {part[0].line:,} to {part[-1].line:,}"
+
+
+def _includes(site: Site, entry: FileEntry) -> tuple[Included, ...]:
+    return tuple(
+        Included(target, site.place(target), Receipt(str(line), site.links.line(entry.path, line)))
+        for target, line in sorted(set(entry.includes), key=lambda pair: (pair[1], pair[0]))
+    )
+
+
+def _living(site: Site, path: str) -> tuple[Living, ...]:
+    groups: dict[str, list[str]] = {}
+    for use in site.catalog.uses.get(path, ()):
+        how = f"{use.how}:{use.line}" if use.line else use.how
+        groups.setdefault(use.operator, []).append(how)
+    found = []
+    for name, hows in groups.items():
+        link = site.operator(name)
+        if link:
+            found.append(Living(link, tuple(hows)))
+    return tuple(found)
+
+
+def _health(entry: FileEntry) -> str:
+    if not entry.error_nodes:
+        return "read without a parse error"
+    share = 100 * entry.error_bytes / max(1, entry.size)
+    return f"{entry.error_nodes} places the grammar does not understand, {share:.1f} % of the bytes; they were walked all the same"
+
+
+def build_folder(site: Site, path: str) -> Page:
+    """The page of one folder."""
+    catalog = site.catalog
+    folder = catalog.folders[path]
+    floor = floor_of(path)
+    view = FolderPage(
+        path=path,
+        lines=folder.lines,
+        files=folder.count,
+        operators=len(folder.operators),
+        floor=FLOORS[floor - 1] if floor else "",
+        territory=territory_of(path).name if path else "",
+        permalink=site.links.tree(path),
+        health=f"{100 * folder.error_bytes / max(1, folder.size):.1f} % of the bytes are in places the grammar does not understand",
+        cells=treemap(site, path, depth=1),
+        folders=tuple(_folder_entry(site, child) for child in folder.folders),
+        entries=tuple(_file_entry(site, entry) for entry in folder.files),
+        age=age_bar(catalog.ground, catalog.ground.by_folder.get(path)),
+    )
+    name = path or "The whole tree"
+    return Page(
+        address=site.folder(path),
+        template="folder.html.jinja2",
+        title=f"{name}/ · folder" if path else name,
+        description=f"{name}: {folder.lines:,} lines in {folder.count:,} files.",
+        plate=urls.TERRITORY,
+        view=view,
+        crumbs=site.crumbs(path) if path else (Link("Territory", urls.TERRITORY),),
+        floors=(floor,) if floor else (),
+        says=f"This folder lies on floor {floor}." if floor else "This folder lies on no one floor.",
+    )
+
+
+def _folder_entry(site: Site, path: str) -> Entry:
+    folder, ground = site.catalog.folders[path], site.catalog.ground
+    era = ground.main_era(ground.by_folder.get(path))
+    return Entry(
+        Link(path.rpartition("/")[2] + "/", site.folder(path)), folder.lines, folder.count, len(folder.operators),
+        -(-100 * folder.error_bytes // max(1, folder.size)), "", f"e{ground.pattern(era)}" if era is not None else "",
+        ground.eras[era].name if era is not None else "",
+    )  # fmt: skip
+
+
+def _file_entry(site: Site, entry: FileEntry) -> Entry:
+    ground = site.catalog.ground
+    era = ground.main_era(ground.by_file.get(entry.path))
+    living = {use.operator for use in site.catalog.uses.get(entry.path, ())}
+    return Entry(
+        Link(entry.path.rpartition("/")[2], site.file(entry.path)), entry.lines, 1, len(living),
+        -(-100 * entry.error_bytes // max(1, entry.size)), entry.language, f"e{ground.pattern(era)}" if era is not None else "",
+        ground.eras[era].name if era is not None else "",
+    )  # fmt: skip
+

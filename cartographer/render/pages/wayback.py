@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The way back: what autograd records for an overload, with which formula, and what it keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cartographer.model.operator import Operator
+    from cartographer.render.pages.frame import Receipt
+    from cartographer.render.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaView:
+    """One derivative."""
+
+    names: tuple[str, ...]
+    text: str
+    receipt: Receipt
+    key: str
+    forward: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HelperView:
+    """A function that a formula calls."""
+
+    symbol: str
+    address: str | None
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class WayBack:
+    """All that is known about the derivative."""
+
+    nodes: tuple[str, ...]
+    kind: str
+    receipt: Receipt | None
+    formulas: tuple[FormulaView, ...]
+    saved: tuple[str, ...]
+    helpers: tuple[HelperView, ...]
+    outputs: tuple[str, ...]
+    keyed: bool  # some formula holds for one dispatch key only
+
+
+def way_back_of(site: Site, op: Operator) -> WayBack | None:
+    """The derivative of an overload; None when nothing is known about it."""
+    autograd = op.autograd
+    if autograd is None:
+        return None
+    return WayBack(
+        nodes=autograd.nodes,
+        kind=autograd.kind,
+        receipt=site.receipt_of(autograd.formula),
+        formulas=tuple(
+            FormulaView(f.names, f.text, site.receipt(f.place.path, f.place.line), f.key, f.forward) for f in autograd.formulas
+        ),
+        saved=autograd.saved,
+        helpers=tuple(
+            HelperView(h.symbol, site.place(h.place.path, h.place.line), site.receipt(h.place.path, h.place.line))
+            for h in autograd.helpers
+        ),
+        outputs=autograd.output_differentiability,
+        keyed=any(f.key != "Default" for f in autograd.formulas),
+    )

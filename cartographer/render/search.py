@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The search index, in shards that a page loads when its reader first types.
+
+A shard is a script that fills `window.ATLAS_SHARDS` (`fetch` fails on file://). Inside are lists of names as one text
+each, a name a line, tab before what it leads to: half the size of JSON, and split faster than it is parsed.
+
+    0        plates, operators, Python names, bindings, Nodes, stubs; and which other shards there are
+    files    paths of files and folders
+    kernels  functions that kernel chains pass
+    s-XY     symbols by the first letters of their last part: `name TAB kind file:line ...`, file as its number in `files`
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from cartographer.render import urls
+from cartographer.render.site import short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cartographer.render.site import Site
+
+FOLDER = "search"
+FIRST_LIMIT = 400_000
+LIMIT = 400_000
+_KIND = {"function": "f", "method": "m", "kernel": "k", "device": "d", "class": "c", "struct": "c", "enum": "c", "macro": "x"}
+
+
+def shards(site: Site) -> list[tuple[str, bytes]]:
+    """All shards: (address, bytes)."""
+    symbols = dict(_symbol_shards(site))
+    first = {
+        "plates": _lines(_plates(site)),
+        "operators": _lines(_operators(site)),
+        "python": _lines(_python(site)),
+        "bindings": _lines(_bindings(site)),
+        "nodes": _lines(_nodes(site)),
+        "stubs": _lines(f"{stub.name}\t{urls.href(stub_address(site, stub.name))}" for stub in site.catalog.stubs),
+        "shards": " ".join(symbols),
+    }
+    found = [_script("0", first), _script("files", _files(site)), _script("kernels", {"kernels": _lines(_kernels(site))})]
+    found += [_script(f"s-{key}", {"symbols": text}) for key, text in symbols.items()]
+    return found
+
+
+def stub_address(site: Site, name: str) -> str:
+    """Where a dispatch stub is described; the last part of its name is the anchor."""
+    return f"{site.stub_sheet(name)}#{name.rpartition('::')[2]}"
+
+
+def _script(name: str, value: Mapping[str, str]) -> tuple[str, bytes]:
+    body = json.dumps(value, separators=(",", ":"), sort_keys=True).replace("</", "<\\/")
+    text = f'(window.ATLAS_SHARDS=window.ATLAS_SHARDS||{{}})["{name}"]={body};\n'
+    return f"{FOLDER}/{name}.js", text.encode()
+
+
+def _lines(found: Iterable[str]) -> str:
+    return "\n".join(dict.fromkeys(found))
+
+
+def _plates(site: Site) -> Iterator[str]:
+    for link in site.plates:
+        yield f"{link.text}\t{urls.href(link.address)}"
+
+
+def _operators(site: Site) -> Iterator[str]:
+    """`add.Tensor`, and `add_.Tensor TAB add` where the page has another name than the operator's own base."""
+    for op in site.catalog.operators:
+        key = site.catalog.key_of[op.name]
+        own = urls.operator_key(op.namespace, op.base)
+        page = site.settle(f"{key}.html").removesuffix(".html")
+        yield short_name(op.name) if page == own else f"{short_name(op.name)}\t{page.removeprefix('op/')}"
+
+
+def _python(site: Site) -> Iterator[str]:
+    seen = set()
+    for op in site.catalog.operators:
+        for binding in op.bindings:
+            if binding.python not in seen:
+                seen.add(binding.python)
+                yield f"{binding.python}\t{short_name(op.name)}"
+
+
+def _bindings(site: Site) -> Iterator[str]:
+    seen = set()
+    for op in site.catalog.operators:
+        for binding in op.bindings:
+            if binding.function not in seen:
+                seen.add(binding.function)
+                yield f"{binding.function}\t{short_name(op.name)}"
+
+
+def _nodes(site: Site) -> Iterator[str]:
+    for node, names in site.catalog.nodes.items():
+        yield f"{node}\t{short_name(names[0])}"
+
+
+def _files(site: Site) -> Mapping[str, str]:
+    """Files in catalog order, so that a file's number is its line; an address is given where the rule does not yield it."""
+    files = []
+    for entry in site.catalog.files:
+        address = site.file(entry.path)
+        files.append(entry.path if address == f"source/{entry.path}.html" else f"{entry.path}\t{urls.href(address)}")
+    folders = []
+    for path in site.catalog.folders:
+        address = site.folder(path)
+        if path:
+            folders.append(path if address == f"source/{path}/index.html" else f"{path}\t{urls.href(address)}")
+    return {"files": "\n".join(files), "folders": "\n".join(folders)}
+
+
+def _kernels(site: Site) -> Iterator[str]:
+    for symbol, path, line in sorted(site.catalog.reached):
+        address = site.place(path, line)
+        if symbol and address:
+            yield f"{symbol}\t{urls.href(address)}"
+
+
+def _symbol_shards(site: Site) -> Iterator[tuple[str, str]]:
+    names: dict[str, list[str]] = defaultdict(list)
+    parts = site.catalog.part_of
+    for number, entry in enumerate(site.catalog.files):
+        of_file = parts.get(entry.path, {})
+        for symbol in site.catalog.symbols.get(entry.path, ()):
+            part = of_file.get(symbol.line, 1)
+            place = f"{number}:{symbol.line}" if part == 1 else f"{number}~{part}:{symbol.line}"
+            names[symbol.qualname or symbol.name].append(_KIND.get(symbol.kind, "o") + place)
+    buckets: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        buckets[shard_of(name)].append(f"{name}\t{' '.join(names[name])}")
+    for key in sorted(buckets):
+        rows = buckets[key]
+        if sum(map(len, rows)) <= LIMIT:
+            yield key, "\n".join(rows)
+            continue
+        finer: dict[str, list[str]] = defaultdict(list)
+        for row in rows:
+            finer[shard_of(row.partition("\t")[0], letters=3)].append(row)
+        yield from ((fine, "\n".join(finer[fine])) for fine in sorted(finer))
+
+
+_NOT_A_LETTER = re.compile(r"[^a-z0-9]")
+
+
+def shard_of(name: str, letters: int = 2) -> str:
+    """The shard of a symbol: the first letters of its last part, underscores in front set aside."""
+    last = re.split(r"::|\.", name.rstrip(".:"))[-1].strip("_ ~").lower()
+    return (_NOT_A_LETTER.sub("", last)[:letters] or "_").ljust(letters, "_")

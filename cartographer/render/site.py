@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What page builders share: the catalog, the settled addresses and the way to make links and receipts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cartographer.render import urls
+from cartographer.render.pages.frame import Link, Receipt, at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cartographer.model.location import Location
+    from cartographer.render.catalog import Catalog
+    from cartographer.render.landmarks import Landmark
+
+
+@dataclass(frozen=True, slots=True)
+class OtherAtlas:
+    """Another atlas on this machine, for the version switcher."""
+
+    tag: str
+    address: str  # of its folder, relative to the root of this site
+
+
+STUBS_A_SHEET = 250
+
+_RULE = re.compile(r"(?P<path>[\w./+-]+\.(?:py|yaml|cpp|h|cu|cuh|mm|in)):(?P<line>\d+)")
+_LANGUAGE = {"Python": "p", "C++": "c", "C": "c", "CUDA": "u", "Objective-C++": "m", "Metal": "m"}
+_SHARD = re.compile(r"_\d+(?=\.)")
+
+
+class Site:
+    """One site under construction."""
+
+    def __init__(self, catalog: Catalog, others: Sequence[OtherAtlas] = (), pages: Iterable[str] = ()) -> None:
+        """`pages` are the addresses of further pages that will be written, such as those of the guide."""
+        self.catalog = catalog
+        self.others = tuple(others)
+        self.links = urls.Permalinks(catalog.source)
+        self.further = tuple(pages)
+        self.landmarks: dict[str, Landmark | None] = {}  # found once, asked for on every operator's page
+
+    @cached_property
+    def settle(self) -> urls.CaseSafe:
+        """The case-safe form of every page that depends on a name of PyTorch's."""
+        catalog = self.catalog
+        wanted = [f"{key}.html" for key in catalog.bases]
+        wanted += [urls.folder(path) for path in catalog.folders]
+        for entry in catalog.files:
+            wanted += [urls.file(entry.path, part + 1) for part in range(self.parts(entry.path))]
+        return urls.CaseSafe(wanted)
+
+    def parts(self, path: str) -> int:
+        """On how many pages the symbols of a file are shown."""
+        return max(self.catalog.part_of.get(path, {}).values(), default=1)
+
+    @cached_property
+    def generated(self) -> frozenset[str]:
+        """Names of generated files, without shard numbers."""
+        return frozenset(entry.name for entry in self.catalog.generated)
+
+    @cached_property
+    def languages(self) -> dict[str, str]:
+        """The letter of the language that most lines of each folder are written in."""
+        counts: dict[str, dict[str, int]] = {}
+        for entry in self.catalog.files:
+            path = entry.path
+            letter = language_letter(entry.language)
+            while path:
+                path = path.rpartition("/")[0]
+                of_folder = counts.setdefault(path, {})
+                of_folder[letter] = of_folder.get(letter, 0) + entry.lines
+        return {path: max(sorted(found), key=lambda letter: found[letter]) for path, found in counts.items()}
+
+    @property
+    def plates(self) -> tuple[Link, ...]:
+        """The plates of this atlas, in the order of the navigation; only those that exist."""
+        always = (
+            Link("Map", urls.MAP), Link("Operators", urls.OPERATORS), Link("Kernels", urls.KERNELS), Link("Territory", urls.TERRITORY),
+            Link("Strata", urls.STRATA), Link("Generated", urls.GENERATED),
+        )  # fmt: skip
+        further = (Link("Lines", urls.LINES), Link("Releases", urls.RELEASES))
+        return (*always, *(link for link in further if link.address in self.further), Link("Checks", urls.CHECKS))
+
+    @cached_property
+    def _stub_sheets(self) -> dict[str, str]:
+        names = [stub.name for stub in self.catalog.stubs]
+        return {name: urls.sheet(urls.STUBS, 1 + number // STUBS_A_SHEET) for number, name in enumerate(names)}
+
+    def stub_sheet(self, name: str) -> str:
+        """The sheet that describes a dispatch stub."""
+        return self._stub_sheets.get(name, urls.STUBS)
+
+    # Receipts ----------------------------------------------------------------------------------
+
+    def is_generated(self, path: str) -> bool:
+        """Whether a path names a file that only the build writes."""
+        if path in self.catalog.by_path:
+            return False
+        return path.startswith("build/") or "/" not in path or _SHARD.sub("", path) in self.generated
+
+    def receipt(self, path: str, line: int = 0, end: int | None = None) -> Receipt:
+        """Where something was read: a pinned line on the web, plain text for a generated file."""
+        if self.is_generated(path):
+            return Receipt(path.rpartition("/")[2], None)
+        return Receipt(at(path, line), self.links.line(path, line, end))
+
+    def receipt_of(self, location: Location | None) -> Receipt | None:
+        """The receipt of a location."""
+        return self.receipt(location.path, location.line, location.end_line) if location else None
+
+    def rule(self, text: str) -> Receipt | None:
+        """The receipt of a rule that names its place (`torchgen/gen.py:120`)."""
+        found = _RULE.search(text)
+        return self.receipt(found["path"], int(found["line"])) if found else None
+
+    # Addresses ---------------------------------------------------------------------------------
+
+    def operator(self, name: str) -> Link | None:
+        """The link to an operator's passport; None when the atlas has no such operator."""
+        key = self.catalog.key_of.get(name)
+        if key is None:
+            return None
+        short = short_name(name)
+        return Link(short, f"{self.settle(key + '.html')}#{anchor_of(name)}")
+
+    def place(self, path: str, line: int = 0) -> str | None:
+        """The address of a line of a scanned file in this site."""
+        address = self.catalog.place(path, line)
+        return self.settle(address) if address else None
+
+    def file(self, path: str, part: int = 1) -> str:
+        """The address of a file's page."""
+        return self.settle(urls.file(path, part))
+
+    def folder(self, path: str) -> str:
+        """The address of a folder's page."""
+        return self.settle(urls.folder(path))
+
+    def crumbs(self, path: str) -> tuple[Link, ...]:
+        """The folders above a path."""
+        parts = path.split("/")
+        above = ["/".join(parts[:depth]) for depth in range(1, len(parts))]
+        return (
+            Link("Territory", urls.TERRITORY),
+            *(Link(folder.rpartition("/")[2], self.folder(folder)) for folder in above),
+        )
+
+
+def language_letter(language: str) -> str:
+    """The style sheet's letter of a language: the same for C and C++, for Objective-C++ and Metal."""
+    return _LANGUAGE.get(language, "o")
+
+
+def short_name(name: str) -> str:
+    """`add.Tensor` for `aten::add.Tensor`; other namespaces are kept."""
+    return name.removeprefix("aten::")
+
+
+def anchor_of(name: str) -> str:
+    """The anchor of an overload on its page: the name without namespace."""
+    return name.partition("::")[2]

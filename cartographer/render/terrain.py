@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which territory a path lies in and on which floor, in the words of the atlas (README, "How to read a plate")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FLOORS = ("your code", "Python", "the border", "dispatcher", "kernels", "memory", "the queue", "silicon")
+
+FLOOR_SAYS = (
+    "A call leaves your script. Nothing of PyTorch has run yet.",
+    "The front of the house: modules, optimizers, the compiler. Most operators are names copied out of the extension module.",
+    "Arguments are parsed and unpacked by C functions that stand in no checked-in file: generators write them during the build.",
+    "Features are layers with switches: autograd, autocast, functionalization, vmap. Each may act, pass the call on, or sleep.",
+    "The arithmetic, once for each backend. Many kernels are named only in the operator list and reached through stubs and macros.",
+    "A tensor is a small header over a storage; allocators keep freed blocks for the next request.",
+    "Work for an accelerator is put in line, not done at once. A stream is that line.",
+    "Where the numbers move: cores, grids of threads, vector units. In no repository, so drawn only as bedrock.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Territory:
+    """A part of the source with a language and a purpose of its own."""
+
+    key: str  # the class in the style sheet
+    name: str
+    says: str
+    roots: tuple[str, ...]
+
+
+TERRITORIES = (
+    Territory("torch", "torch/", "Python, the front of the house", ("torch",)),
+    Territory("csrc", "torch/csrc/", "the bridge between two languages", ("torch/csrc",)),
+    Territory("aten", "aten/", "operators and their kernels", ("aten",)),
+    Territory("c10", "c10/", "the core: tensors, keys, allocators", ("c10",)),
+    Territory("gen", "torchgen/, tools/autograd/", "programs that write code during the build", ("torchgen", "tools")),
+    Territory("other", "elsewhere", "older and outer ground", ()),
+)
+
+_BY_KEY = {territory.key: territory for territory in TERRITORIES}
+
+# The longest fitting beginning of a path decides. The order is that of a call: see FLOORS.
+_FLOOR_OF = {
+    "torch": 2, "functorch": 2,
+    "torch/csrc": 3, "torchgen": 3, "tools": 3, "torch/lib": 3,
+    "torch/csrc/autograd": 4, "torch/csrc/autograd/python": 3, "aten/src/ATen/core": 4, "aten/src/ATen/functorch": 4,
+    "torch/csrc/functorch": 4, "torch/csrc/jit": 4, "torch/csrc/lazy": 4, "c10/core/DispatchKey": 4, "c10/core/impl/LocalDispatchKeySet": 4,
+    "aten/src/ATen/autocast_mode": 4, "aten/src/ATen/Functional": 4, "aten/src/ATen/LegacyBatch": 4, "aten/src/ATen/LegacyVmap": 4,
+    "aten": 5, "caffe2": 5,
+    "c10": 6, "aten/src/ATen/cuda/Caching": 6, "aten/src/ATen/mps/MPSAllocator": 6,
+    "c10/cuda/CUDAStream": 7, "c10/cuda/CUDAGuard": 7, "c10/core/Stream": 7, "c10/core/Event": 7, "c10/xpu/XPUStream": 7, "c10/cuda/CUDAGraph": 7,
+    "aten/src/ATen/cuda/CUDAEvent": 7, "aten/src/ATen/cuda/CUDAGraph": 7, "aten/src/ATen/mps/MPSStream": 7, "aten/src/ATen/mps/MPSEvent": 7,
+    "torch/csrc/cuda/Stream": 7, "torch/csrc/cuda/Event": 7,
+}  # fmt: skip
+_LONGEST = max(map(len, _FLOOR_OF))
+
+
+def territory_of(path: str) -> Territory:
+    """The territory of a file or folder."""
+    if path == "torch/csrc" or path.startswith("torch/csrc/"):
+        return _BY_KEY["csrc"]
+    match path.partition("/")[0]:
+        case "torch":
+            return _BY_KEY["torch"]
+        case "aten":
+            return _BY_KEY["aten"]
+        case "c10":
+            return _BY_KEY["c10"]
+        case "torchgen" | "tools":
+            return _BY_KEY["gen"]
+        case _:
+            return _BY_KEY["other"]
+
+
+def floor_of(path: str) -> int:
+    """The floor of a file or folder, 0 when it lies on none."""
+    for length in range(min(len(path), _LONGEST), 0, -1):
+        floor = _FLOOR_OF.get(path[:length])
+        if floor is not None and (length == len(path) or path[length - 1] != "/"):
+            return floor
+    return 0
+
+
+def say_floors(floors: tuple[int, ...]) -> str:
+    """`floors 3 to 5`, `floors 2 and 6`, `floor 5`."""
+    if not floors:
+        return "no floor"
+    if len(floors) == 1:
+        return f"floor {floors[0]}"
+    if floors == tuple(range(floors[0], floors[-1] + 1)) and len(floors) > 2:
+        return f"floors {floors[0]} to {floors[-1]}"
+    return "floors " + ", ".join(map(str, floors[:-1])) + f" and {floors[-1]}"

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one place where an address is made: of a page of the site, of an anchor, of a line on the web.
+
+An address is relative to the site's root and uses `/`: `op/add.html`. Two addresses never differ only in case (file
+systems of macOS and Windows fold it) and none is longer than `LIMIT` characters (some tools stop at 255 for a whole path).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cartographer.model.source import SourceInfo
+
+LIMIT = 190
+_SAFE = "/:~,@!$&'()*+;="
+
+MAP = "index.html"
+OPERATORS = "operators/index.html"
+TERRITORY = "territory/index.html"
+KERNELS = "kernels/index.html"
+STUBS = "kernels/stubs.html"
+GENERATED = "generated/index.html"
+NODES = "nodes/index.html"
+CHECKS = "checks/index.html"
+STRATA = "strata/index.html"
+LINES = "lines/index.html"
+RELEASES = "releases/index.html"
+
+
+def href(address: str) -> str:
+    """An address as it stands in `href`: percent-encoded, the part after `#` kept an anchor."""
+    page, mark, anchor = address.partition("#")
+    return quote(page, safe=_SAFE) + (mark + quote(anchor, safe=_SAFE) if mark else "")
+
+
+def root_from(address: str) -> str:
+    """What leads from a page back to the site's root: `../../` for `source/aten/index.html`."""
+    return "../" * address.count("/")
+
+
+def operator_key(namespace: str, base: str) -> str:
+    """The address of an operator's page without its ending; aten, the namespace of nearly all, is not spelled out."""
+    return f"op/{base}" if namespace == "aten" else f"op/{namespace}/{base}"
+
+
+def folder(path: str) -> str:
+    """The page of a folder; "" is the root of the tree."""
+    return _short(f"source/{path}/index.html" if path else "source/index.html")
+
+
+def file(path: str, part: int = 1) -> str:
+    """The page of a source file; long symbol lists go on in part 2, 3, ..."""
+    return _short(f"source/{path}.html" if part == 1 else f"source/{path}~{part}.html")
+
+
+def sheet(address: str, number: int) -> str:
+    """The nth sheet of a list that is too long for one page; the first is the list's own page."""
+    if number == 1:
+        return address
+    stem = address.removesuffix("index.html") if address.endswith("index.html") else address.removesuffix(".html") + "-"
+    return f"{stem}{number}.html"
+
+
+def line(number: int) -> str:
+    """The anchor of a line on a file's page."""
+    return f"L{number}"
+
+
+def _short(address: str) -> str:
+    if len(address) <= LIMIT:
+        return address
+    digest = hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()[:10]
+    head, tail = posixpath.split(address)
+    return f"{head[: LIMIT - 90]}~{digest}/{tail[-70:]}"
+
+
+class CaseSafe:
+    """Addresses in which no two differ only in case: of twins the first keeps its name, the others get a number."""
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        """Settle all of `wanted`; the outcome depends on the set alone, not on its order."""
+        taken: dict[str, str] = {}
+        self._moved: dict[str, str] = {}
+        for address in sorted(set(wanted)):
+            stem, dot, ending = address.rpartition(".")
+            settled, number = address, 1
+            while settled.lower() in taken:
+                number += 1
+                settled = f"{stem}~case{number}{dot}{ending}"
+            taken[settled.lower()] = address
+            if settled != address:
+                self._moved[address] = settled
+
+    def __call__(self, address: str) -> str:
+        """The settled form of a page's address, an anchor after `#` kept."""
+        page, mark, anchor = address.partition("#")
+        return self._moved.get(page, page) + mark + anchor
+
+    @property
+    def moved(self) -> Mapping[str, str]:
+        """The addresses that had to change."""
+        return self._moved
+
+
+class Permalinks:
+    """Links to PyTorch's repository on the web, at the pinned commit, else at the tag."""
+
+    def __init__(self, info: SourceInfo) -> None:
+        """Pin all links to what `info` names."""
+        self.web = info.web.rstrip("/")
+        self.ref = info.commit or info.tag
+
+    def line(self, path: str, number: int, end: int | None = None) -> str:
+        """One line, or a span of lines, of a file."""
+        span = f"#L{number}" + (f"-L{end}" if end and end > number else "") if number > 0 else ""
+        return f"{self.web}/blob/{self.ref}/{quote(path)}{span}"
+
+    def tree(self, path: str) -> str:
+        """A folder."""
+        return f"{self.web}/tree/{self.ref}/{quote(path)}" if path else f"{self.web}/tree/{self.ref}"
+
+    def commit(self, commit: str) -> str:
+        """A commit."""
+        return f"{self.web}/commit/{commit}"

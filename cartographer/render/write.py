@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the site: every page of the plan, over all cores, leaving alone what has not changed.
+
+The folder's status file holds the digest of each page as written; a page whose new bytes have the same digest is not
+touched, one that is in the status file but no longer in the plan is removed.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import multiprocessing
+import os
+import time
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from cartographer.errors import RenderError
+from cartographer.render import assets, machine, plan, search
+from cartographer.render.environment import create
+from cartographer.render.frames import SiteFrame, frame_of
+from cartographer.render.loading import load
+from cartographer.render.site import OtherAtlas, Site
+from cartographer.render.urls import root_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from jinja2 import Environment
+
+    from cartographer.progress import Progress
+    from cartographer.render.pages.frame import Page
+    from cartographer.store.reader import Reader
+
+STATUS = ".pages.json"
+_CHUNK = 48
+
+
+@dataclass(frozen=True, slots=True)
+class RenderReport:
+    """What was written."""
+
+    pages: int
+    written: int
+    unchanged: int
+    removed: int
+    bytes: int
+    largest: tuple[tuple[str, int], ...]
+    seconds: float
+
+
+class Written(NamedTuple):
+    """One file of the site."""
+
+    address: str
+    digest: str
+    size: int
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Press:
+    """What a process needs to print pages."""
+
+    site: Site
+    frame: SiteFrame
+    environment: Environment
+    out: Path
+    before: Mapping[str, str]
+
+
+_press: _Press | None = None  # set before the processes are forked, so that they share the catalog
+
+
+def write_site(
+    reader: Reader, out: Path, progress: Progress, *, other_atlases: Sequence[OtherAtlas] = (), processes: int | None = None
+) -> RenderReport:
+    """Write the whole site of an atlas into `out`."""
+    start = time.perf_counter()
+    progress.stage("read the atlas")
+    site = Site(load(reader), other_atlases)
+    report = write(site, out, progress, processes=processes)
+    return replace(report, seconds=time.perf_counter() - start)
+
+
+def write(site: Site, out: Path, progress: Progress, *, processes: int | None = None) -> RenderReport:
+    """Write every page of `site`."""
+    global _press  # noqa: PLW0603 - the forked processes find it there
+    start = time.perf_counter()
+    addresses, contents = assets.collect()
+    before = _read_status(out)
+    _press = _Press(site, frame_of(site, addresses), create(), out, before)
+    try:
+        _warm(site, _press.environment)
+        work = plan.jobs(site)
+        progress.stage("draw pages", len(work))
+        done = list(_print_all(work, progress, processes or os.cpu_count() or 1))
+        progress.stage("write the index")
+        for address, data in (*contents.items(), *search.shards(site), *machine.files(site), *plan.data(site)):
+            done.append(put(out, address, data, before))
+    except OSError as error:
+        raise RenderError(f"a page cannot be written: {error.strerror}", where=error.filename or str(out)) from error
+    finally:
+        _press = None
+    removed = _remove_stale(out, before, {written.address for written in done})
+    _write_status(out, done)
+    return _report(done, removed, time.perf_counter() - start)
+
+
+def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> Iterator[Written]:
+    chunks = [work[start : start + _CHUNK] for start in range(0, len(work), _CHUNK)]
+    if processes == 1 or len(chunks) < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        for chunk in chunks:
+            yield from _print(chunk)
+            progress.step(len(chunk))
+        return
+    gc.freeze()  # what is in memory now stays shared: no collection touches its pages
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the children do not use it
+            pool = multiprocessing.get_context("fork").Pool(processes)
+        with pool:
+            for written, steps in pool.imap_unordered(_print_counted, chunks):
+                yield from written
+                progress.step(steps)
+            pool.close()
+            pool.join()
+    finally:
+        gc.unfreeze()
+
+
+def _print_counted(chunk: Sequence[plan.Job]) -> tuple[list[Written], int]:
+    return _print(chunk), len(chunk)
+
+
+def _print(chunk: Sequence[plan.Job]) -> list[Written]:
+    press = _press
+    assert press is not None
+    found = []
+    for job in chunk:
+        files = [(page.address, to_html(press.environment, press.frame, page)) for page in plan.pages(press.site, job)]
+        found += [put(press.out, *file, press.before) for file in (*files, *plan.twins(press.site, job))]
+    return found
+
+
+def to_html(environment: Environment, frame: SiteFrame, page: Page) -> bytes:
+    """One page as bytes."""
+    template = environment.get_template(page.template)
+    return template.render(page=page, view=page.view, site=frame, root=root_from(page.address)).encode()
+
+
+def put(out: Path, address: str, data: bytes, before: Mapping[str, str]) -> Written:
+    """Write one file unless it is there already with the same content."""
+    digest = hashlib.sha256(data).hexdigest()[:20]
+    path = out / address
+    if before.get(address) == digest and path.is_file():
+        return Written(address, digest, len(data), changed=False)
+    try:
+        path.write_bytes(data)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return Written(address, digest, len(data), changed=True)
+
+
+def _warm(site: Site, environment: Environment) -> None:
+    """Compute what all processes share before they part."""
+    catalog = site.catalog
+    for shared in ("bases", "key_of", "columns", "nodes", "uses", "declared_in", "included_by", "reached", "part_of", "folders"):
+        getattr(catalog, shared)
+    for shared in ("settle", "languages", "generated"):
+        getattr(site, shared)
+    for shared in ("era_of", "by_file", "by_folder"):
+        getattr(catalog.ground, shared)
+    for name in environment.list_templates(extensions=("jinja2",)):
+        environment.get_template(name)
+
+
+def _read_status(out: Path) -> Mapping[str, str]:
+    try:
+        found = json.loads((out / STATUS).read_text())
+        return {str(address): str(digest) for address, digest in found["pages"].items()}
+    except (OSError, ValueError, KeyError, AttributeError):
+        return {}
+
+
+def _write_status(out: Path, done: Sequence[Written]) -> None:
+    pages = {written.address: written.digest for written in sorted(done)}
+    beside = out / (STATUS + ".new")
+    beside.write_text(json.dumps({"format": 1, "pages": pages}, indent=0) + "\n")
+    beside.replace(out / STATUS)
+
+
+def _remove_stale(out: Path, before: Mapping[str, str], now: set[str]) -> int:
+    removed = 0
+    for address in sorted(set(before) - now):
+        path = out / address
+        if address.startswith(("/", "..")) or "/../" in address:
+            continue
+        path.unlink(missing_ok=True)
+        removed += 1
+    return removed
+
+
+def _report(done: Sequence[Written], removed: int, seconds: float) -> RenderReport:
+    changed = sum(written.changed for written in done)
+    pages = sum(written.address.endswith(".html") for written in done)
+    largest = sorted(((written.address, written.size) for written in done), key=lambda pair: (-pair[1], pair[0]))[:10]
+    return RenderReport(pages, changed, len(done) - changed, removed, sum(w.size for w in done), tuple(largest), seconds)
