@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 Place = tuple[int | None, int | None, int | None]
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def as_json(value: Any) -> str:
     """Compact JSON text."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _encode(value) if value else "{}" if isinstance(value, dict) else "[]"
 
 
 def storable(text: str) -> str:

@@ -67,6 +67,11 @@ class Lookup:
             node,
         )
 
+    def nodes_beginning(self, text: str) -> tuple[str, ...]:
+        """Autograd Nodes whose name is `text` and a number."""
+        names = self._names("SELECT DISTINCT name FROM node WHERE name BETWEEN ?1 || '0' AND ?1 || '9999' ORDER BY name", text)
+        return tuple(name for name in names if name.removeprefix(text).isdigit())
+
     def by_cpp(self, name: str) -> tuple[str, ...]:
         """Operators with this C++ name: `at::add`, `at::Tensor::add`, `at::_ops::add_Tensor`."""
         return self._names(
@@ -81,6 +86,19 @@ class Lookup:
     def kernels_called(self, plain: str) -> tuple[str, ...]:
         """Symbols of registered kernels whose last name is `plain`."""
         return self._names("SELECT symbol FROM kernel WHERE plain = ? ORDER BY symbol", plain)
+
+    def backends(self) -> tuple[str, ...]:
+        """Backends for which some operator has a chain, by name."""
+        return self._names("SELECT DISTINCT backend FROM operator_chain ORDER BY backend")
+
+    def declared_at(self, path: str, line: int) -> tuple[str, ...]:
+        """The operator whose declaration or derivative holds this line of a yaml file: the last one that begins at or before it."""
+        for table, column in (("operator", "id"), ("autograd", "operator")):
+            begins = self._all(f"SELECT max(t.line) FROM {table} t JOIN path p ON p.id = t.path WHERE p.path = ? AND t.line <= ?", path, line)
+            if begins[0][0] is not None:
+                return self._names(f"SELECT o.name FROM {table} t JOIN operator o ON o.id = t.{column} JOIN path p ON p.id = t.path"
+                                   " WHERE p.path = ? AND t.line = ? ORDER BY o.id", path, begins[0][0])  # fmt: skip
+        return ()
 
     def all_names(self) -> Iterable[tuple[str, str]]:
         """(kind, name) of everything that may be asked for by name: what near misses are taken from."""

@@ -8,6 +8,7 @@ import re
 # The order is the order of answers; a kind's place is part of the index (schema.sql, table search).
 KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "generated", "symbol")
 
+_SIMPLE = re.compile(r"[\w:]+")
 _IDENTIFIER = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -29,6 +30,8 @@ def question(text: str) -> str:
 
 def plain(symbol: str) -> str:
     """The last name of a C++ symbol: `void at::native::f<4, at::X<float>>(int)` -> `f`; `TORCH_IMPL_FUNC(mul_out)` -> `mul_out`."""
+    if _SIMPLE.fullmatch(symbol) and not symbol.endswith(("::impl", "::meta")):
+        return symbol.rpartition("::")[2]
     text = symbol.strip()
     macro = re.fullmatch(r"[A-Z][A-Z0-9_]+\(\s*([\w:]+).*\)", text)
     if macro:

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which atlases there are on this machine, and which one a command means.
+
+An atlas is found below the working directory (`atlas/<tag>/atlas.db`, the place where `build` puts it) or by the list that
+`build` keeps of the atlases it wrote elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cartographer.errors import CartographerError, StoreError
+from cartographer.store import database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cartographer.store.values import AtlasInfo
+
+_LIST = "atlases.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One atlas of this machine."""
+
+    path: Path  # of the database
+    written: float
+    size: int
+    info: AtlasInfo | None  # None when it cannot be read
+    problem: str = ""
+
+
+def home() -> Path:
+    """The folder of the list: that of CARTOGRAPHER_CACHE, or the user's data folder."""
+    named = os.environ.get("CARTOGRAPHER_CACHE")
+    if named:
+        return Path(named).expanduser().absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("cartographer", appauthor=False))
+
+
+def remember(atlas: Path) -> None:
+    """Add an atlas to the list. A list that cannot be written is no reason to fail: `--atlas` finds everything."""
+    path = str(database.locate(atlas).absolute())
+    with suppress(OSError):
+        known = [entry for entry in _listed() if entry != path]
+        home().mkdir(parents=True, exist_ok=True)
+        beside = home() / f".{_LIST}.{os.getpid()}.new"
+        beside.write_text("".join(f"{entry}\n" for entry in [*known, path] if Path(entry).is_file()), encoding="utf-8")
+        beside.replace(home() / _LIST)
+
+
+def _listed() -> list[str]:
+    try:
+        return (home() / _LIST).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def found() -> tuple[Path, ...]:
+    """The databases of all atlases that can be found, newest first."""
+    here = Path.cwd()
+    candidates: dict[Path, float] = {}
+    for path in (here / database.FILE_NAME, *here.glob(f"atlas/*/{database.FILE_NAME}"), here / "atlas" / database.FILE_NAME,
+                 *(Path(entry) for entry in _listed())):  # fmt: skip
+        with suppress(OSError):
+            candidates[path.resolve()] = path.stat().st_mtime
+    return tuple(sorted(candidates, key=lambda path: (-candidates[path], str(path))))
+
+
+def newest() -> Path:
+    """The atlas that a command means when it names none. Raises StoreError when there is none."""
+    for path in found():
+        return path
+    raise StoreError("there is no atlas yet", hint="build one: cartographer build v2.6.0 (or, with no network: cartographer build --demo)")
+
+
+def chosen(named: str | None) -> Path:
+    """The atlas named by a folder, a database, or the tag of one that is known (`v2.6.0`); the newest when none is named."""
+    if named is None:
+        return newest()
+    path = Path(named)
+    if path.exists():
+        return database.locate(path)
+    for known in found():
+        if named in {known.parent.name, known.parent.name.removeprefix("v")}:
+            return known
+    return database.locate(path)
+
+
+def all_known() -> Iterator[Known]:
+    """All atlases with what they are of, newest first."""
+    from cartographer.store.reader import Reader
+
+    for path in found():
+        stat = path.stat()
+        try:
+            with Reader(path) as reader:
+                yield Known(path, stat.st_mtime, stat.st_size, reader.info())
+        except CartographerError as error:
+            yield Known(path, stat.st_mtime, stat.st_size, None, error.message)

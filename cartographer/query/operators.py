@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What people write -> the operators that they mean, and by which of its names each was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.query import spelling
+from cartographer.store.search_words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cartographer.store.lookup import Lookup
+
+# The dispatcher's words for one schema's functions: at::_ops::add_Tensor::call (aten/src/ATen/templates/Operator.h).
+_CALLS = ("::call", "::redispatch", "::schema", "::name", "::overload_name")
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """A Python function or class that stands between a name and its operator."""
+
+    name: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The operators behind a name. `said` tells how the name was understood; `exact` that one overload was asked for."""
+
+    said: str
+    names: tuple[str, ...]
+    exact: bool = False
+    through: tuple[Through, ...] = ()
+
+
+def resolve(lookup: Lookup, text: str) -> Named | None:
+    """The operators that `text` names, or None when it names none (it may still be a symbol, a file, a place)."""
+    text = spelling.trimmed(text)
+    for reading in _READINGS:
+        found = reading(lookup, text)
+        if found is not None:
+            return found
+    return None
+
+
+def _full_name(lookup: Lookup, text: str) -> Named | None:
+    """aten::add.Tensor, aten::add"""
+    namespace, colons, rest = text.partition("::")
+    if not colons or "::" in rest or namespace == "at":
+        return None
+    base, dot, _ = rest.partition(".")
+    exact = lookup.by_name(text)
+    if exact and (dot or lookup.by_base(base, namespace) == exact):
+        return Named("the operator overload", exact, exact=True)
+    group = () if dot else lookup.by_base(base, namespace)
+    return Named(f"all overloads of {text}", _preferred(group, exact)) if group else None
+
+
+def _bare_name(lookup: Lookup, text: str) -> Named | None:
+    """add, add.Tensor, __and__"""
+    if "::" in text:
+        return None
+    base, dot, overload = text.partition(".")
+    group = lookup.by_base(base)
+    if dot:
+        wanted = "" if overload == "default" else "." + overload
+        found = tuple(name for name in group if name.partition("::")[2] == base + wanted)
+        return Named("the operator overload", found, exact=len(found) == 1) if found else None
+    if not group:
+        return None
+    aten = tuple(name for name in group if name.startswith("aten::")) or group
+    return Named(f"all overloads of {aten[0].partition('.')[0]}", _preferred(aten, lookup.by_name(f"aten::{base}")))
+
+
+def _torch_ops(lookup: Lookup, text: str) -> Named | None:
+    """torch.ops.aten.add.Tensor, aten.add.default"""
+    name = spelling.torch_ops(text)
+    return _full_name(lookup, name) if name else None
+
+
+def _python(lookup: Lookup, text: str) -> Named | None:
+    """torch.add, torch.Tensor.add_, F.softmax, torch.linalg.svd, nn.Conv2d"""
+    for name in spelling.python_names(text):
+        module, _, last = name.rpartition(".")
+        through = _python_symbols(lookup, module, last)
+        found = lookup.by_python(name)
+        if found:
+            return Named(f"the Python name {name}", found, through=through)
+        tail = module.rpartition(".")[2]
+        found = lookup.by_base(f"{tail}_{last}", "aten")  # python_module of the yaml: torch.linalg.svd is linalg_svd
+        for base in _alike(last) if through else ():
+            found = found or lookup.by_base(base, "aten")
+        if found:
+            return Named(_python_said(name, found[0], through), _preferred(found, found[:1]), through=through)
+    return None
+
+
+def _alike(last: str) -> tuple[str, ...]:
+    """Operators that a Python function or class of this name may stand for: softmax -> softmax, LayerNorm -> layer_norm."""
+    snake = "".join(f"_{c.lower()}" if c.isupper() and i and not last[i - 1].isupper() else c.lower() for i, c in enumerate(last))
+    return tuple(dict.fromkeys((last, snake, f"_{last}")))
+
+
+def _python_said(name: str, operator: str, through: tuple[Through, ...]) -> str:
+    base = operator.partition(".")[0]
+    if through:
+        return f"{name} is Python code; {base} is the operator of that name"
+    return f"{name} is the operator {base}"
+
+
+def _python_symbols(lookup: Lookup, module: str, last: str) -> tuple[Through, ...]:
+    """Python functions and classes of this module: torch/nn/functional.py for torch.nn.functional, or files below it."""
+    folder = module.replace(".", "/")
+    if folder == "torch/Tensor":
+        folder = "torch/_tensor"
+    symbols = [s for s in lookup.symbols_called(last) if s.path.endswith(".py") and s.path.startswith((folder + ".py", folder + "/"))]
+    symbols.sort(key=lambda s: (s.path != folder + ".py", s.qualname.count("."), s.path.count("/"), s.path, s.line))
+    exact = [s for s in symbols if s.path in {f"{folder}.py", f"{folder}/__init__.py"}]
+    return tuple(Through(s.qualname, s.path, s.line) for s in (exact or symbols)[:1])
+
+
+def _binding(lookup: Lookup, text: str) -> Named | None:
+    """THPVariable_randn"""
+    found = lookup.by_binding(text.rpartition("::")[2])
+    return Named("the C function of a Python binding", found) if found else None
+
+
+def _node(lookup: Lookup, text: str) -> Named | None:
+    """AddBackward0, torch::autograd::generated::AddBackward0, AddBackward"""
+    last = text.rpartition("::")[2]
+    found = lookup.by_node(last)
+    if found:
+        return Named(f"operators that record the autograd Node {last}", found)
+    numbered = lookup.nodes_beginning(last) if last.endswith("Backward") else ()
+    names = tuple(dict.fromkeys(name for node in numbered for name in lookup.by_node(node)))
+    return Named(f"operators that record an autograd Node {last}…", names) if names else None
+
+
+def _cpp(lookup: Lookup, text: str) -> Named | None:
+    """at::add, at::Tensor::add, Tensor::add, at::_ops::add_Tensor::call, at::cuda::add"""
+    name = text
+    for call in _CALLS:
+        name = name.removesuffix(call)
+    if name.startswith(("Tensor::", "_ops::")):
+        name = f"at::{name}"
+    found = lookup.by_cpp(name)
+    if found:
+        exact = "_ops::" in name
+        return Named(f"the C++ name {name}", found, exact=exact and len(found) == 1)
+    parts = name.split("::")
+    # torchgen writes at::cpu::add, at::cuda::add ... into XFunctions_inl.h for each dispatch key.
+    if len(parts) == 3 and parts[0] == "at" and parts[1] not in ("native", "meta"):
+        found = lookup.by_cpp(f"at::{parts[2]}")
+        if found:
+            return Named(f"at::{parts[2]} for the dispatch key of {parts[1]}", found)
+    return None
+
+
+def _kernel(lookup: Lookup, text: str) -> Named | None:
+    """at::native::add_out, native::add_out: kernels that registrations name"""
+    if "(" in text or "<" in text:
+        return None
+    for symbol in (text, f"at::{text}", text.replace("at::native::", "at::native::structured_", 1)):
+        found = lookup.by_kernel(symbol)
+        if found:
+            return Named(f"operators with the kernel {symbol}", found)
+    return None
+
+
+def _preferred(names: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
+    """The overload without a name first, out= overloads last; else the order of names."""
+    return tuple(sorted(names, key=lambda name: (name not in first, name.endswith(("out", "_out")), names.index(name))))
+
+
+_READINGS: tuple[Callable[[Lookup, str], Named | None], ...] = (
+    _full_name, _bare_name, _torch_ops, _python, _binding, _node, _cpp, _kernel,
+)  # fmt: skip
+
+
+def in_sentence(lookup: Lookup, text: str) -> Named | None:
+    """Operators whose names stand in an error message."""
+    names = [name for candidate in spelling.operators_in(text) for found in [_full_name(lookup, candidate)] if found for name in found.names]
+    return Named("operators that the text names", tuple(dict.fromkeys(names))) if names else None
+
+
+def near_misses(lookup: Lookup, text: str, most: int = 5) -> tuple[str, ...]:
+    """Names like this one, best first: same letters in another order of words first, then by likeness."""
+    wanted = plain(spelling.trimmed(text)).rpartition(".")[2].lower() or text.lower()
+    best: dict[str, tuple[float, int, str]] = {}
+    for place, (kind, name) in enumerate(lookup.all_names()):
+        for likeness in _likeness(wanted, text.lower(), kind, name):
+            if name not in best or likeness > -best[name][0]:
+                best[name] = (-likeness, place, name)
+    return tuple(name for _, _, name in sorted(best.values())[:most])
+
+
+def _likeness(wanted: str, whole: str, kind: str, name: str) -> Iterator[float]:
+    """How like two names are, when they are like enough."""
+    import difflib
+
+    last = name.rpartition("::")[2].lower()
+    if kind == "python":
+        last = last.rpartition(".")[2]
+    elif "." in last and "." not in whole:
+        return
+    bonus = 0.05 if kind == "operator" else 0.0
+    shorter, longer = sorted((len(wanted), len(last)))
+    if not shorter or longer > shorter * 2 + 4:
+        return
+    if wanted in last and shorter * 2 >= longer and shorter > 2:
+        yield 0.8 + bonus + 0.1 * shorter / longer
+        return
+    matcher = difflib.SequenceMatcher(None, last, wanted)
+    if matcher.real_quick_ratio() > 0.7 and matcher.quick_ratio() > 0.7:
+        ratio = matcher.ratio()
+        if ratio > 0.7:
+            yield ratio + bonus

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The way back: a symbol of a profiler, a stub, a place, a file or a generated file -> the operators that reach it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.query import spelling
+from cartographer.store.search_words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.model.atlas import GeneratedFile
+    from cartographer.store.reader import Reader
+    from cartographer.store.values import Reach
+
+_VAGUE = frozenset(("at", "native", "c10", "std", "cuda", "void", "float", "double", "int", "bool", "long", "char", "unsigned", "short", "operator", "call", "impl"))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Something that stands in a file, under this name."""
+
+    what: str
+    symbol: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backwards:
+    """The answer for something that is not an operator: what it is, where, and who reaches it."""
+
+    asked: str
+    said: str
+    places: tuple[Place, ...]
+    reaches: tuple[Reach, ...]
+    shared: int = 0  # operators that reach the outer function, when a template argument told them apart
+    note: str = ""
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators, each once, in order."""
+        return tuple(dict.fromkeys(reach.operator for reach in self.reaches))
+
+
+def backwards(reader: Reader, text: str, backend: str | None = None) -> Backwards | None:
+    """Read `text` as a place, a file, a mangled or demangled symbol; None when it is none of these."""
+    text = spelling.trimmed(text)
+    for reading in (_place, _generated, _symbol):
+        found = reading(reader, text)
+        if found is not None:
+            return found if backend is None else _only(found, backend)
+    return None
+
+
+def _only(found: Backwards, backend: str) -> Backwards:
+    reaches = tuple(r for r in found.reaches if r.backend.lower() in {backend.lower(), ""})
+    return Backwards(found.asked, found.said, found.places, reaches, found.shared, found.note)
+
+
+def _place(reader: Reader, text: str) -> Backwards | None:
+    """aten/src/x.cpp:120, x.cu, a permalink"""
+    asked = spelling.place(text)
+    if asked is None:
+        return None
+    path, line = asked
+    files = reader.lookup.files_called(path)
+    if not files:
+        return None
+    if len(files) > 1:
+        places = tuple(Place("file", file, file, line or 1) for file in files)
+        return Backwards(text, f"{len(files)} files are called {path}; give more of the path", places, ())
+    if line is None:
+        return _file(reader, text, files[0])
+    return _line(reader, text, files[0], line)
+
+
+def _file(reader: Reader, text: str, path: str) -> Backwards:
+    from cartographer.store.values import Reach
+
+    residents = reader.residents(path)
+    reaches = tuple(Reach(r.operator, r.backend, r.relation, r.symbol, path, r.line) for r in residents)
+    return Backwards(text, "a file; these operators have something in it", (Place("file", path, path, 1),), reaches)
+
+
+def _line(reader: Reader, text: str, path: str, line: int) -> Backwards:
+    from cartographer.store.values import Reach
+
+    symbol = reader.lookup.symbol_at(path, line)
+    declared = reader.lookup.declared_at(path, line) if path.endswith((".yaml", ".yml")) else ()
+    if declared:
+        reaches = tuple(Reach(name, "", "declared", name, path, line) for name in declared)
+        return Backwards(text, "a row of a yaml file", (Place("row", declared[0], path, line),), reaches)
+    first, last = (symbol.line, symbol.end_line) if symbol else (line, line)
+    here = [r for r in reader.residents(path) if first <= r.line <= last]
+    exact = [r for r in here if r.line == line]
+    found = [Reach(r.operator, r.backend, r.relation, r.symbol, path, r.line) for r in exact or here]
+    place = Place(symbol.kind, symbol.qualname, path, symbol.line) if symbol else Place("line", "", path, line)
+    if not found and symbol:  # a function that chains pass by another of its places, or that only shares its name
+        found = list(reader.lookup.reaching_symbol(plain(symbol.name)))
+        found = [r for r in found if r.path == path]
+    said = f"inside {symbol.qualname}" if symbol else "outside every definition that was found"
+    return Backwards(text, said, (place,), tuple(found), note="" if found else "no operator's chain passes here")
+
+
+def _generated(reader: Reader, text: str) -> Backwards | None:
+    """RegisterCPU_2.cpp:2484: written by the build, so its lines are in no repository."""
+    asked = spelling.place(text)
+    if asked is None:
+        return None
+    name = asked[0].rpartition("/")[2]
+    wanted = {name, spelling.generated_stem(name)}
+    found = [g for g in reader.generated() if g.name in wanted or spelling.generated_stem(g.name) in wanted]
+    if not found:
+        return None
+    places = tuple(place for g in found for place in _generators(g))
+    note = "its lines cannot be told without a build" if asked[1] else ""
+    return Backwards(text, f"written by the build: {found[0].holds}", places, (), note=note)
+
+
+def _generators(file: GeneratedFile) -> Iterable[Place]:
+    yield Place("generator", file.name, file.generator, file.generator_line)
+    if file.template:
+        yield Place("template", file.name, file.template, 1)
+
+
+def _symbol(reader: Reader, text: str) -> Backwards | None:
+    """A stub, a kernel function, a profiler's or stack trace's symbol."""
+    mangled = text.lstrip("_").startswith("Z") and text.startswith("_")
+    names = spelling.demangled_names(text) if mangled else spelling.identifiers(text)
+    outer = plain(names[0] if mangled and names else text)
+    places = tuple(_places(reader, outer, names[0] if mangled and names else text))
+    reaches = reader.lookup.reaching_symbol(outer)
+    narrower = _narrower(reader, names, outer, {r.operator for r in reaches})
+    if narrower is not None:
+        name, chosen, shared = narrower
+        said = f"{outer} with {name}, which tells the operator" if shared else f"{name}, named in the symbol"
+        return Backwards(text, said, places + tuple(_places(reader, plain(name), name)), chosen, shared)
+    if not places and not reaches:
+        return None
+    return Backwards(text, f"{outer} is no operator, but stands in the source", places, reaches,
+                     note="" if reaches else "no operator's chain passes it")  # fmt: skip
+
+
+def _narrower(reader: Reader, names: Iterable[str], outer: str, shared: set[str]) -> tuple[str, tuple[Reach, ...], int] | None:
+    """The template argument or enclosing function that the fewest operators reach: it names the one that was running."""
+    best: tuple[str, tuple[Reach, ...], int] | None = None
+    for name in names:
+        for part in dict.fromkeys((plain(name), *name.split("::"))):
+            if part == outer or part in _VAGUE or len(part) < 4:
+                continue
+            reaches = reader.lookup.reaching_symbol(part)
+            inside = tuple(r for r in reaches if r.operator in shared) or reaches
+            count = len({r.operator for r in inside})
+            if count and (not shared or count < len(shared)) and (best is None or count < len({r.operator for r in best[1]})):
+                best = (name, inside, len(shared))
+    return best
+
+
+def _places(reader: Reader, last: str, written: str) -> Iterable[Place]:
+    """Where a name is defined: symbols, and registrations of the stub of that name."""
+    stubs = reader.lookup.stub_places(last)
+    for name, device, kernel, path, line in stubs:
+        yield Place(f"{device} registration of the stub {name}", kernel, path, line)
+    symbols = reader.lookup.symbols_called(last)
+    scope = written.partition("<")[0].partition("(")[0].strip().rpartition(" ")[2]
+    exact = [s for s in symbols if "::" in scope and s.qualname.replace("::(anonymous)", "").endswith(scope)]
+    for symbol in exact or symbols:
+        yield Place(symbol.kind, symbol.qualname, symbol.path, symbol.line)

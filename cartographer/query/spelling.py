@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The spellings in which people bring a name: what is cut off, what is expanded, what a mangled name says."""
+
+from __future__ import annotations
+
+import re
+
+_CALL = re.compile(r"^([\w.:~<>]+?)\(\s*(?:\.\.\.)?\s*\)?;?$")
+_GRAD_FN = re.compile(r"(?:grad_fn\s*=\s*)?<(\w+)(?: object)?(?: at 0x[0-9a-f]+)?>")
+_QUALIFIED = re.compile(r"(?:[A-Za-z_]\w*|\(anonymous(?: namespace)?\))(?:::(?:~?[A-Za-z_]\w*|\(anonymous(?: namespace)?\)|\{lambda[^}]*\}[^:<>,]*))*")
+_OPERATOR_IN_TEXT = re.compile(r"\b([a-z_]\w*::\w+(?:\.\w+)?)")
+_PLACE = re.compile(r"^(?P<path>[\w./+@ -]+\.\w+(?:\.in)?)(?::(?P<line>\d+))?(?::\d+)?:?$")
+_NUMBERED = re.compile(r"^(?P<stem>.+?)(?:_(?P<shard>\d+|\$\{?\w+\}?|[A-Za-z]+\d+))?(?P<suffix>\.\w+)$")
+
+# The import names that PyTorch's own documentation and tests use.
+_SHORT = (("torch.nn.functional.", ("F.", "nn.functional.")), ("torch.nn.", ("nn.",)), ("torch.Tensor.", ("Tensor.", "tensor.")))
+
+
+def trimmed(text: str) -> str:
+    """`torch.add(...)` -> `torch.add`, `<AddBackward0 object at 0x7f>` -> `AddBackward0`; quotes and spaces go."""
+    text = text.strip().strip("`'\"").strip()
+    found = _GRAD_FN.fullmatch(text)
+    if found:
+        return found[1]
+    call = _CALL.match(text)
+    return call[1] if call else text.removesuffix(";")
+
+
+def python_names(text: str) -> tuple[str, ...]:
+    """The full dotted names that a Python spelling may stand for."""
+    for whole, shorts in _SHORT:
+        for short in shorts:
+            if text.startswith(short):
+                return (whole + text.removeprefix(short),)
+    return (text,) if text.startswith("torch.") else ()
+
+
+def torch_ops(text: str) -> str | None:
+    """`torch.ops.aten.add.Tensor` and `aten.add.default` (as FX graphs print) -> `aten::add.Tensor`, `aten::add`."""
+    dotted = text.removeprefix("torch.ops.")
+    parts = dotted.split(".")
+    if len(parts) not in (2, 3) or (dotted == text and len(parts) == 2) or not all(parts):
+        return None
+    name = f"{parts[0]}::{parts[1]}"
+    return name if len(parts) == 2 or parts[2] == "default" else f"{name}.{parts[2]}"
+
+
+def generated_stem(name: str) -> str | None:
+    """`RegisterCPU_2.cpp` -> `RegisterCPU.cpp`: the name of a generated file without its shard."""
+    found = _NUMBERED.match(name)
+    return found["stem"] + found["suffix"] if found else None
+
+
+def place(text: str) -> tuple[str, int | None] | None:
+    """(path, line) of `aten/x.cpp:12`, `x.cu`, or a permalink; None when the text is no place."""
+    link = re.search(r"/(?:blob|blame|tree|raw)/[^/]+/([^#?\s]+)(?:#L(\d+))?", text)
+    if link:
+        return link[1], int(link[2]) if link[2] else None
+    found = _PLACE.match(text)
+    if found is None or "::" in text:
+        return None
+    return found["path"].removeprefix("./"), int(found["line"]) if found["line"] else None
+
+
+def operators_in(text: str) -> tuple[str, ...]:
+    """Operator names inside a sentence: `Could not run 'aten::index.Tensor' with arguments from ...`."""
+    return tuple(dict.fromkeys(_OPERATOR_IN_TEXT.findall(text)))
+
+
+def identifiers(symbol: str) -> tuple[str, ...]:
+    """All qualified names in a demangled symbol, in order: the function, then what its template arguments name."""
+    return tuple(dict.fromkeys(name for name in _QUALIFIED.findall(symbol) if name))
+
+
+def demangled_names(symbol: str) -> tuple[str, ...]:
+    """The qualified names in an Itanium-mangled symbol (`_ZN2at6native10add_kernelE...`), in order.
+
+    Reads nested names and template arguments only as far as they hold names: enough to find a function and its functors.
+    """
+    text = re.sub(r"^_*Z", "", symbol, count=1)
+    found: list[str] = []
+    scope: list[str] = []
+    depth: list[int] = []  # where the scopes of open N...E begin
+    position = 0
+    while position < len(text):
+        number = re.compile(r"\d+").match(text, position)
+        if number and int(number[0]) <= len(text) - number.end():
+            length = int(number[0])
+            part = text[number.end() : number.end() + length]
+            position = number.end() + length
+            if not part.startswith("_GLOBAL__N"):
+                scope.append(part)
+                found.append("::".join(scope[depth[-1] if depth else -1 :]))
+            continue
+        letter = text[position]
+        if letter == "N":
+            depth.append(len(scope))
+        elif letter == "E" and depth:
+            del scope[depth.pop() :]
+        elif letter == "L":  # a literal: Lb1E, Li4E
+            literal = re.compile(r"L[a-z]n?\d+E").match(text, position)
+            if literal:
+                position = literal.end()
+                continue
+        position += 1
+    whole = [name for name in found if not any(other != name and other.startswith(name + "::") for other in found)]
+    return tuple(dict.fromkeys(whole))

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`where`: from an operator down to its kernels, and from anything on the way back to the operators that reach it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.errors import NotFound, UsageError
+from cartographer.model.operator import Status
+from cartographer.query import operators, reverse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cartographer.model.operator import Chain, Operator, Step
+    from cartographer.query.operators import Named
+    from cartographer.query.reverse import Backwards
+    from cartographer.store.reader import Reader
+
+# The order in which backends are shown; others follow by name.
+BACKENDS = ("CUDA", "CPU", "MPS", "XPU", "Meta")
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """One chain with the overloads and backends that share it."""
+
+    names: tuple[str, ...]
+    backends: tuple[str, ...]
+    chain: Chain
+    served: tuple[tuple[str, str], ...] = ()  # (backend, the dispatcher's words) where the table says it
+
+    @property
+    def main(self) -> Step | None:
+        """The step to open first: see `main_step`."""
+        return main_step(self.chain.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The answer for a name of operators."""
+
+    asked: str
+    named: Named
+    descents: tuple[Descent, ...]
+    backend: str | None = None
+
+
+def where(reader: Reader, text: str, backend: str | None = None) -> Where | Backwards:
+    """Answer `where TEXT`. Raises NotFound with near misses, or UsageError for a backend that no atlas knows."""
+    if not text.strip():
+        raise UsageError("an empty name", hint="for example: cartographer where index_select --backend CUDA")
+    named = operators.resolve(reader.lookup, text)
+    if named is None:
+        back = reverse.backwards(reader, text, backend)
+        if back is not None:
+            return back
+        named = operators.in_sentence(reader.lookup, text)
+    if named is None:
+        raise not_found(reader, text)
+    whole = [reader.operator(name) for name in named.names]
+    chosen = None if backend is None else backend_called(reader, backend)
+    return Where(text, named, _descents(whole, chosen), chosen)
+
+
+def backend_called(reader: Reader, text: str) -> str:
+    """`cuda` -> `CUDA`. Raises UsageError with the backends that this atlas knows."""
+    known = reader.lookup.backends()
+    for backend in known:
+        if backend.lower() == text.lower().removeprefix("kernel."):
+            return backend
+    raise UsageError(f"no operator of this atlas has a kernel for a backend called {text}", hint=f"it knows {', '.join(known)}" if known else None)
+
+
+def not_found(reader: Reader, text: str) -> NotFound:
+    """The error for a name that nothing carries."""
+    near = operators.near_misses(reader.lookup, text)
+    hint = f"did you mean {', '.join(near)}?" if near else f"try: cartographer search {text!r}"
+    return NotFound(f"nothing in this atlas is called {text!r}", hint=hint)
+
+
+def main_step(steps: Sequence[Step]) -> Step | None:
+    """The kernel function where the chain has one; else the deepest step written down for it; else the entry."""
+    for role in ("kernel", "device", "library", "entry"):
+        for always in (True, False):
+            for step in steps:
+                if step.role == role and (not step.branch) == always:
+                    return step
+    return steps[0] if steps else None
+
+
+def in_order(backends: Sequence[str]) -> list[str]:
+    """Backends in the order in which they are shown."""
+    return sorted(backends, key=lambda b: (BACKENDS.index(b) if b in BACKENDS else len(BACKENDS), b))
+
+
+def _descents(whole: Sequence[Operator], backend: str | None) -> tuple[Descent, ...]:
+    """Chains of these overloads, equal ones taken together; backend by backend, resolved ones first."""
+    found: dict[tuple[Chain, tuple[str, ...]], list[str]] = {}
+    served: dict[str, str] = {}
+    for operator in whole:
+        by_chain: dict[Chain, list[str]] = {}
+        for key in in_order(list(operator.kernels)):
+            if backend is None or key == backend:
+                by_chain.setdefault(operator.kernels[key], []).append(key)
+                if key in operator.dispatch:
+                    served.setdefault(key, operator.dispatch[key])
+        if backend is not None and backend not in operator.kernels:
+            by_chain[_no_chain(operator, backend)] = [backend]
+        for chain, keys in by_chain.items():
+            found.setdefault((chain, tuple(keys)), []).append(operator.name)
+    return tuple(Descent(tuple(names), keys, chain, tuple((key, served[key]) for key in keys if key in served))
+                 for (chain, keys), names in found.items())  # fmt: skip
+
+
+def _no_chain(operator: Operator, backend: str) -> Chain:
+    """What the dispatch table says about a backend for which no chain was traced."""
+    from cartographer.model.operator import Chain
+
+    outcome = operator.dispatch.get(backend)
+    if outcome == "missing":
+        return Chain(Status.NONE, f"nothing is registered for {backend}: the call raises an error")
+    if outcome is not None:
+        return Chain(Status.UNRESOLVED, f"the dispatcher answers with a {outcome}, which was not traced for {backend}")
+    return Chain(Status.UNRESOLVED, f"nothing is known about {backend}")

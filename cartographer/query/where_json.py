@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The answers of `where` and `search` for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cartographer.query import export
+from cartographer.query.where import Where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.query.reverse import Backwards
+    from cartographer.store.values import Hit
+
+
+def record(answer: Where | Backwards) -> dict[str, Any]:
+    """`kind` is "operators" for a name of operators, "reverse" for anything else."""
+    return _down(answer) if isinstance(answer, Where) else _back(answer)
+
+
+def _down(answer: Where) -> dict[str, Any]:
+    return {
+        "kind": "operators", "asked": answer.asked, "said": answer.named.said, "exact": answer.named.exact, "backend": answer.backend,
+        "through": [{"symbol": t.name, "path": t.path, "line": t.line} for t in answer.named.through],
+        "operators": list(answer.named.names),
+        "answers": [
+            {"operators": list(d.names), "backends": list(d.backends), "served": dict(d.served),
+             "main": export.step(d.main) if d.main else None} | export.chain(d.chain)
+            for d in answer.descents
+        ],
+    }  # fmt: skip
+
+
+def _back(answer: Backwards) -> dict[str, Any]:
+    return {
+        "kind": "reverse", "asked": answer.asked, "said": answer.said, "note": answer.note, "shared": answer.shared,
+        "places": [{"what": p.what, "symbol": p.symbol, "path": p.path, "line": p.line} for p in answer.places],
+        "operators": list(answer.operators),
+        "reaches": [
+            {"operator": r.operator, "backend": r.backend, "role": r.role, "symbol": r.symbol, "path": r.path, "line": r.line, "branch": r.branch}
+            for r in answer.reaches
+        ],
+    }  # fmt: skip
+
+
+def hits(found: Iterable[Hit]) -> list[dict[str, Any]]:
+    """What a search found."""
+    return [{"kind": h.kind, "name": h.label, "detail": h.detail, "path": h.path, "line": h.line, "operators": list(h.operators)} for h in found]

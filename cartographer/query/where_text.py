@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The answers of `where` for people: lines that can be pasted into an editor, the way beneath."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import Status
+from cartographer.query.where import Where
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cartographer.model.operator import Step
+    from cartographer.query.ink import Ink
+    from cartographer.query.reverse import Backwards
+    from cartographer.query.where import Descent
+
+_NAMES = 6  # operators named in a heading before "and n more"
+_WHOLE = 3  # chains shown with their steps when nothing narrower was asked for
+
+
+def text(answer: Where | Backwards, ink: Ink, *, everything: bool = False) -> Iterator[str]:
+    """The lines of an answer. With `everything`, nothing is left out for brevity."""
+    if isinstance(answer, Where):
+        yield from _down(answer, ink, everything=everything)
+    else:
+        yield from _back(answer, ink, everything=everything)
+
+
+def short(names: Sequence[str], most: int = _NAMES) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"
+
+
+def _down(answer: Where, ink: Ink, *, everything: bool) -> Iterator[str]:
+    for through in answer.named.through:
+        yield f"{ink.place(f'{through.path}:{through.line}')}  {through.name}"
+    if answer.named.through or not answer.named.exact:
+        yield ink.faint(f"# {answer.named.said}")
+    if not answer.descents:
+        yield ink.faint(f"# {short(answer.named.names)}: no backend of this atlas has a chain for it")
+    resolved = [d for d in answer.descents if d.chain.steps]
+    whole = answer.descents if everything or len(resolved) <= _WHOLE or answer.named.exact else _first_of_each(resolved)
+    for descent in whole:
+        yield from _descent(descent, ink, everything=everything)
+    rest = [d for d in answer.descents if d not in whole]
+    if rest:
+        yield ink.faint(f"# {len(rest)} more, in a line each; ask for one overload, or use --all")
+        for descent in rest:
+            yield _line(descent, ink)
+
+
+def _first_of_each(resolved: list[Descent]) -> tuple[Descent, ...]:
+    """The first chain of each backend, as long as there is room."""
+    found: dict[str, Descent] = {}
+    for descent in resolved:
+        for backend in descent.backends:
+            found.setdefault(backend, descent)
+    return tuple(dict.fromkeys(found.values()))[:_WHOLE]
+
+
+def _descent(descent: Descent, ink: Ink, *, everything: bool) -> Iterator[str]:
+    main = descent.main
+    if descent.chain.status is Status.RESOLVED and main is not None:
+        yield f"{ink.place(f'{main.path}:{main.line}')}  {ink.strong(main.symbol)}"
+    names = short(descent.names, 1000 if everything else _NAMES)
+    yield f"  {ink.faint('#')} {names} on {', '.join(descent.backends)}: {status(descent, ink)}"
+    steps = descent.chain.steps
+    if len(steps) > 1 or (steps and descent.chain.status is not Status.RESOLVED):
+        yield from (step(found, ink) for found in steps)
+
+
+def status(descent: Descent, ink: Ink) -> str:
+    """What a chain comes to, with the reason."""
+    chain = descent.chain
+    served = next((words for _, words in descent.served), "")
+    told = f"{chain.reason}" if chain.reason else served
+    match chain.status:
+        case Status.RESOLVED:
+            return ink.good("resolved") + (f" ({told})" if told else "")
+        case Status.NONE:
+            return "no kernel of its own" + (f": {told}" if told else "")
+        case Status.UNRESOLVED:
+            return ink.doubt("unresolved") + (f": {told}" if told else "")
+
+
+def step(found: Step, ink: Ink) -> str:
+    """One step: role, place, symbol, and what decides that it is taken."""
+    notes = [note for note in (f"if {found.branch}" if found.branch else "", found.note) if note]
+    told = f"  {ink.faint('; '.join(notes))}" if notes else ""
+    return f"    {found.role:<12} {ink.place(f'{found.path}:{found.line}')}  {found.symbol}{told}"
+
+
+def _line(descent: Descent, ink: Ink) -> str:
+    main = descent.main
+    where = f"{', '.join(descent.backends)}: {short(descent.names, 3)}"
+    if main is None or descent.chain.status is not Status.RESOLVED:
+        return f"  {ink.faint('#')} {where}: {status(descent, ink)}"
+    return f"{ink.place(f'{main.path}:{main.line}')}  {main.symbol}  {ink.faint(f'# {where}')}"
+
+
+def _back(answer: Backwards, ink: Ink, *, everything: bool) -> Iterator[str]:
+    most = None if everything else 12
+    for place in answer.places[:most]:
+        name = place.symbol if place.symbol and place.symbol != place.path else ""
+        yield f"{ink.place(f'{place.path}:{place.line}')}  {ink.strong(name)}".rstrip() + (
+            ink.faint(f"  # {place.what}") if place.what not in {"file", "line"} else ""
+        )
+    if most and len(answer.places) > most:
+        yield ink.faint(f"# and {len(answer.places) - most} more places (--all)")
+    yield ink.faint(f"# {answer.said}")
+    if answer.shared:
+        yield ink.faint(f"# the outer function alone is reached by {answer.shared} operators")
+    if answer.note:
+        yield ink.faint(f"# {answer.note}")
+    operators = answer.operators
+    if operators:
+        yield f"reached by {len(operators)} operator{'s' * (len(operators) > 1)}:"
+    shown = operators if everything else operators[:40]
+    for name in shown:
+        yield f"  {name}  {ink.faint(', '.join(_ways(answer, name)))}"
+    if len(shown) < len(operators):
+        yield ink.faint(f"  and {len(operators) - len(shown)} more (--all)")
+
+
+def _ways(answer: Backwards, name: str) -> Iterable[str]:
+    return dict.fromkeys(f"{r.backend} {r.role}".strip() for r in answer.reaches if r.operator == name)
