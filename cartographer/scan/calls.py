@@ -237,7 +237,7 @@ class _Pass:
     def _braced(self, name: str, template: str, at: int, opening: int) -> None:
         if name == "else":
             self._arm_else()
-        if name in _NO_CALLS or name.startswith(".") or self.anonymous is not None:
+        if name in _NO_CALLS or name.startswith(".") or self.anonymous is not None or self.code[at - 1] == "@":
             self._open_brace(opening, None)
             return
         word = self._word_before(at) if self.code[at - 1] in " \t\n" else ""

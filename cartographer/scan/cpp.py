@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.model.fact import Definition, FileFacts, MacroUse
 from cartographer.model.location import Language
 from cartographer.scan.calls import BodyReader
 from cartographer.scan.definitions import outline, use_arguments
+from cartographer.scan.objc import take_out
 from cartographer.scan.preprocess import prepare, real_text
 
 if TYPE_CHECKING:
     from cartographer.scan.definitions import Found, Outline
+    from cartographer.scan.objc import Method
     from cartographer.scan.preprocess import Source
 
 _REFERRED = frozenset(("function", "kernel", "device", "declaration", "class", "struct", "lambda-variable", "macro-headed"))
@@ -21,13 +24,21 @@ _REFERRED = frozenset(("function", "kernel", "device", "declaration", "class", "
 def scan_cpp(data: bytes, language: Language) -> FileFacts:
     """The facts of one file of C, C++, CUDA or Objective-C++."""
     source = prepare(data)
+    whole = source
+    methods: list[tuple[str, Method]] = []
+    if language is Language.OBJCXX:
+        code, methods = take_out(source.code)
+        source = replace(source, code=code)
     found = outline(source)
     names = frozenset(f.name for f in found.found if f.kind in _REFERRED)
     bodies = BodyReader(source, names, messages=language is Language.OBJCXX)
+    whole_bodies = BodyReader(whole, names, messages=True)
     return FileFacts(
         language=language.value,
         lines=len(source.newlines) + (not data.endswith(b"\n") and bool(data)),
-        definitions=tuple(_definition(source, f, bodies) for f in found.found),
+        definitions=(
+            *(_definition(source, f, bodies) for f in found.found), *(_method(whole, c, m, whole_bodies) for c, m in methods),
+        ),
         macros=source.macros,
         uses=_uses(source, found),
         includes=source.includes,
@@ -43,6 +54,14 @@ def _definition(source: Source, f: Found, bodies: BodyReader) -> Definition:
         end=source.line(f.end), parameters=f.parameters, returns=f.returns, template=f.template,
         guards=source.guards(f.at), macro=f.macro, bases=f.bases, calls=calls,
         text=source.text(f.start, f.end + 1) if f.keep_text else "", specialization=f.specialization,
+    )
+
+
+def _method(source: Source, owner: str, method: Method, bodies: BodyReader) -> Definition:
+    selector, start, name_at, brace, closing, parameters = method
+    return Definition(
+        name=selector, qualname=f"{owner}::{selector}", kind="method", line=source.line(name_at), start=source.line(start),
+        end=source.line(closing), parameters=parameters, guards=source.guards(name_at), calls=bodies.read(brace + 1, closing),
     )
 
 

@@ -7,6 +7,7 @@ It reads brackets and heads, not grammar, so a macro that no grammar knows canno
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from cartographer.scan import heads
@@ -16,6 +17,10 @@ from cartographer.scan.text import brace_table, close_paren, items
 
 _STOP = re.compile(r"[;{}(]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_GOES_ON = re.compile(r"\s*[;,)({.:?|&+\-*/<>=\]]")
+_DECLARATOR = re.compile(r"\s*[;,\[]")
+_MORE_MEMBERS = re.compile(r"\s*[,{]")
+_LOCAL_CLASS = re.compile(r"\b(?:struct|class)\s+\w[^;{}()=]*\{")
 _ALIAS = re.compile(r"using\s+(\w+)\s*=\s*")
 _USING = re.compile(r"using\s+((?:namespace\s+)?[\w:]+)\s*$")
 _KEYWORD_HEADS = frozenset("if else for while do switch return case goto break continue delete new throw static_assert".split())
@@ -78,21 +83,21 @@ class Outline:
 class OutlineReader:
     """Walks one file from top to bottom, stepping over bodies."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, braces: dict[int, int], outline: Outline, within: Range, prefix: str = "") -> None:
         self.source = source
         self.code = source.code
         self.plain = source.plain
-        self.braces = brace_table(source.code)
-        self.outline = Outline()
-        self.frames = [Frame(len(source.code), "")]
+        self.braces = braces
+        self.outline = outline
+        self.head, self.end = within
+        self.frames = [Frame(self.end, prefix)]
         self.groups: list[Range] = []
-        self.head = 0
 
-    def read(self) -> Outline:
-        """The outline."""
+    def read(self) -> None:
+        """Add what stands within the range to the outline."""
         code = self.code
-        position = 0
-        while (m := _STOP.search(code, position)) is not None:
+        position = self.head
+        while (m := _STOP.search(code, position, self.end)) is not None:
             at = m.start()
             c = code[at]
             if c == "(":
@@ -110,7 +115,6 @@ class OutlineReader:
                 position = self._next(at + 1)
             else:
                 position = self._open(at)
-        return self.outline
 
     def _next(self, at: int) -> int:
         self.head = at
@@ -266,7 +270,7 @@ class OutlineReader:
         if (read := heads.class_head(code, self.plain, head)) is not None:
             return self._class(head, read, at, closing)
         equals = heads.initializer_at(code, head)
-        if equals >= 0:
+        if equals >= 0 and _GOES_ON.match(code, closing + 1) is not None:
             return closing + 1  # an initializer or a lambda: the statement goes on to its semicolon
         if head.groups:
             return self._maybe_function(head, at, closing)
@@ -274,8 +278,7 @@ class OutlineReader:
 
     def _after_block(self, closing: int) -> int:
         """After a block that is no scope: a declarator may follow, as in `enum X {…} x;`."""
-        m = re.compile(r"\s*([;,\[])").match(self.code, closing + 1)
-        if m is not None:
+        if _DECLARATOR.match(self.code, closing + 1) is not None:
             stop = self.code.find(";", closing)
             return self._next(stop + 1 if stop >= 0 else len(self.code))
         return self._next(closing + 1)
@@ -294,9 +297,10 @@ class OutlineReader:
     def _maybe_function(self, head: Head, at: int, closing: int) -> int:
         code = self.code
         before = code[head.start : at].rstrip()[-1:]
-        after = re.compile(r"\s*(.)").match(code, closing + 1)
-        next_char = after.group(1) if after else ""
-        if heads.constructor_colon(code, head) >= 0 and (before.isalnum() or before in "_>") and next_char in ",{":
+        if (
+            (before.isalnum() or before in "_>") and heads.constructor_colon(code, head) >= 0
+            and _MORE_MEMBERS.match(code, closing + 1) is not None
+        ):
             return closing + 1  # a member's initializer in braces
         word = _WORD.match(code, head.start)
         if word is not None and word.group() in _KEYWORD_HEADS:
@@ -342,8 +346,28 @@ class OutlineReader:
 
 
 def outline(source: Source) -> Outline:
-    """The outline of a file."""
-    return OutlineReader(source).read()
+    """The outline of a file, classes inside of functions included."""
+    result = Outline()
+    braces = brace_table(source.code)
+    OutlineReader(source, braces, result, (0, len(source.code))).read()
+    _local_classes(source, braces, result)
+    return result
+
+
+def _local_classes(source: Source, braces: dict[int, int], result: Outline) -> None:
+    """Classes that stand in function bodies: their methods are functions of their own."""
+    bodies = sorted((f.body, f.qualname) for f in result.found if f.body is not None and f.kind not in ("variable",))
+    starts = [body[0] for body, _ in bodies]
+    done = 0
+    for m in _LOCAL_CLASS.finditer(source.code):
+        at = m.start()
+        if at < done:
+            continue
+        index = bisect_right(starts, at) - 1
+        if index < 0 or bodies[index][0][1] < at:
+            continue
+        done = braces.get(m.end() - 1, len(source.code))
+        OutlineReader(source, braces, result, (at, min(done + 1, len(source.code))), bodies[index][1]).read()
 
 
 def use_arguments(source: Source, use: Use) -> tuple[str, ...]:

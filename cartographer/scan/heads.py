@@ -11,7 +11,7 @@ from cartographer.scan.text import close_angle, items
 
 Range = tuple[int, int]
 
-_LEAD = re.compile(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<))")
+_LEAD = re.compile(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<)|[A-Z][A-Z0-9]*_[A-Z0-9_]+\s+(?=template\b))")
 _TAIL_NAME = re.compile(r"(?:~[ \t]*)?[A-Za-z_]\w*$")
 _OPERATOR = re.compile(
     r"((?:[\w:]|<[\w:,\s]*>)*?)\boperator\s*(\(\s*\)|\[\s*\]|[^\w\s(]+|\"\s*\"\s*\w+|(?:new|delete)(?:\s*\[\s*\])?"

@@ -17,14 +17,16 @@ from cartographer.scan.conditions import holds_on_main_build, negated
 _LEXEME = re.compile(
     r"//[^\n]*+(?:(?<=\\)\n[^\n]*+)*+"
     r"|/\*"
-    r'|\b(?:u8|u|U|L)?R"([^()\\\s"]{0,16})\('
+    r'|\b(?:u8|u|U|L)?R"([^()\\\s]{0,16})\('
     r'|"(?:[^"\\\n]|\\.|\\\n)*+"?'
     r"|'(?:\\[^\n]{1,5}?|[^'\\\n])'",
 )
 _DIRECTIVE = re.compile(r"^[ \t]*+#[ \t]*+(\w+)([^\n]*+(?:(?<=\\)\n[^\n]*+)*+)", re.MULTILINE)
 _DEFINE = re.compile(r"\s*(\w+)(\([^()]*\))?")
 _INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([^>\n]+)>|(\w+))')
+_PLACEHOLDER = re.compile(r"\$\{[^{}\n]*\}")  # of code generation templates (aten/src/ATen/templates)
 _NOT_ASCII = re.compile(r"[^\x09\x0a\x20-\x7e]")
+_LONGEST_DROP = 6000  # a longer branch is kept even when its brackets do not balance
 _SPACE = re.compile(r"\s+")
 
 Guards = tuple[str, ...]
@@ -98,6 +100,8 @@ def prepare(data: bytes) -> Source:
     if "\r" in text:
         text = text.replace("\\\r\n", " \\\n").replace("\r", " ")
     plain, code, raw_strings, notes = _mask(text)
+    if "${" in code:
+        code = _PLACEHOLDER.sub(lambda m: " " * len(m[0]), code)
     newlines = [m.start() for m in re.finditer("\n", code)]
     reader = _Directives(plain, code, newlines)
     code = reader.read()
@@ -281,6 +285,8 @@ def _choose_branches(code: str, groups: list[Group]) -> str:
     changed = False
     for group in groups:
         if all(_balanced(out, start, end) for _, start, end in group.branches):
+            continue
+        if any(end - start > _LONGEST_DROP for _, start, end in group.branches):
             continue
         kept = False
         for condition, start, end in group.branches:

@@ -50,15 +50,18 @@ def close_angle(code: str, opening: int, limit: int, *, header: bool = False) ->
     depth = 0
     parens = 0
     for m in _TEMPLATE.finditer(code, opening, min(limit, opening + 2000)):
-        c = code[m.start()]
+        at = m.start()
+        c = code[at]
+        if header and c in "<>" and code[at - 1] == " " and code[at + 1 : at + 2] in (" ", "="):
+            continue  # a comparison
         if c == "<":
             if not parens:
                 depth += 1
         elif c == ">":
-            if not parens and code[m.start() - 1] != "-":
+            if not parens and code[at - 1] != "-":
                 depth -= 1
                 if depth == 0:
-                    return m.start()
+                    return at
         elif c == "(":
             parens += 1
         elif c == ")":
