@@ -57,9 +57,14 @@ class Info:
     node: str | None
     backward: tuple[Backward, ...]
     forward: tuple[Forward, ...]
-    not_differentiable: tuple[str, ...]
+    excluded: tuple[DerivativeFormula, ...]  # `other: non_differentiable`
     output_differentiability: tuple[bool | str, ...] | None
     place: Location
+
+    @property
+    def not_differentiable(self) -> tuple[str, ...]:
+        """Arguments that the row declares not differentiable."""
+        return tuple(name for formula in self.excluded for name in formula.names)
 
     @property
     def has_derivatives(self) -> bool:
@@ -142,12 +147,12 @@ def _info(
 ) -> Info:
     backward: list[Backward] = []
     forward: list[DerivativeFormula] = []
-    excluded: list[str] = []
+    excluded: list[DerivativeFormula] = []
     for formula in sorted(per_key.formulas, key=lambda f: ", ".join(f.names)):
         if formula.forward:
             forward.append(formula)
         elif formula.text.lower().strip() == NOT_DIFFERENTIABLE:
-            excluded.extend(formula.names)
+            excluded.append(formula)
         else:
             backward.append(_backward(function, formula, table))
     node = None

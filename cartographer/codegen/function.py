@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cartographer.model.schema import Argument, FunctionSchema, SchemaKind
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cartographer.codegen.sources import Sources
     from cartographer.model.declaration import NativeFunction
     from cartographer.model.location import Location
+    from cartographer.model.schema import Argument, FunctionSchema, SchemaKind
 
 IMPLICIT = "CompositeImplicitAutograd"
 IMPLICIT_NESTED = "CompositeImplicitAutogradNestedTensor"

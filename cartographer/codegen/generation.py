@@ -9,7 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.codegen.function import (
-    EXPLICIT, Function, Kernel, inputs_of, mutable_inputs, without_alias,
+    EXPLICIT,
+    Function,
+    Kernel,
+    inputs_of,
+    mutable_inputs,
+    without_alias,
 )
 from cartographer.codegen.grouping import by_signature
 from cartographer.codegen.sources import GENERATION

@@ -17,13 +17,14 @@ from cartographer.model.operator import Binding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from cartographer.codegen.function import Function
     from cartographer.codegen.sources import Sources
 
 _AUTOGRAD = "torch/csrc/autograd/"
 _ENTRY = re.compile(r'\{\s*"(\w+)"\s*,([^{}"]*?)(?:METH_|nullptr|NULL|\})')
 _FUNCTION = re.compile(r"\b((?:THP|Property)\w+)")
 _ALIAS = re.compile(r'\{"(\w+)",\s*"(\w+)"\}')
-_CALL = re.compile(r"\b(?:self_?|t|THPVariable_Unpack\(self\))\.(\w+)\(|\bat::(\w+)\(|\b(?:THPVariable_|dispatch_)(\w+)\(")
+_CALL = re.compile(r"\b(?:self_?|t|THPVariable_Unpack\(self\))\.(\w+)\(|\bat::(\w+)\(|\b((?:THPVariable_|dispatch_)\w+)\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Entry:
     place: Location
 
 
-def bind(sources: Sources, owners: Mapping[str, str], generated: Bindings, bases: Mapping[str, list[str]]) -> Bindings:
+def bind(sources: Sources, owners: Mapping[str, str], generated: Bindings, functions: list[Function]) -> Bindings:
     """Hand-written bindings by operator. An entry belongs to the operators whose generated function it reuses, to
     those of the name of its function, or to the one operator that its function calls; to none when that is not plain.
     """
@@ -44,18 +45,22 @@ def bind(sources: Sources, owners: Mapping[str, str], generated: Bindings, bases
         for binding in found:
             of_function[binding.python.rpartition(".")[0], binding.function].append(operator)
     made: Bindings = defaultdict(list)
-    for path, owner in _files(sources, owners):
+    for path, owner in _files(owners):
         text = sources.text(path)
+        reused = {f: operators for (o, f), operators in of_function.items() if o == owner}
+        bases: dict[str, list[str]] = defaultdict(list)
+        for function in functions:
+            if not function.generated and not (function.is_out and owner == "torch.Tensor"):
+                bases[function.base].append(function.name)
         for entry in entries(path, owner, text):
-            operators = of_function.get((owner, entry.function)) or _operators(entry.function, text, bases)
-            for operator in dict.fromkeys(operators):
+            for operator in dict.fromkeys(_operators(entry.function, text, bases, reused)):
                 binding = Binding(entry.python, entry.function, path, deprecated=False, place=entry.place)
                 if binding not in made[operator]:
                     made[operator].append(binding)
     return made
 
 
-def _files(sources: Sources, owners: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _files(owners: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The files that hold tables, with the Python object that they fill."""
     yield TEMPLATES + METHODS, "torch.Tensor"
     yield TEMPLATES + TORCH, "torch"
@@ -80,25 +85,39 @@ def entries(path: str, owner: str, text: str) -> list[Entry]:
     return found
 
 
-def _operators(function: str, text: str, bases: Mapping[str, list[str]]) -> Iterable[str]:
-    """Operators of a hand-written function: by its name, or the only one that it calls."""
+def _operators(
+    function: str, text: str, bases: Mapping[str, list[str]], reused: Mapping[str, list[str]],
+) -> Iterable[str]:
+    if function in reused:
+        return reused[function]
     name = function.removeprefix("THPVariable_")
     for candidate in (name, name.removeprefix("get_")):
         if candidate in bases and function != candidate:
             return bases[candidate]
-    called = {c for body in _bodies(function, text) for c in _calls(body, text) if c in bases}
-    return bases[called.pop()] if len(called) == 1 else ()
+    called = {c for body in _bodies(function, text) for c in _calls(body, text)}
+    generated = [reused[c] for c in called if c in reused]
+    single = [bases[c] for c in called if len(bases.get(c, ())) == 1]
+    others = [c for c in called if c in bases and len(bases[c]) > 1]
+    candidates = generated or ([] if others else single)
+    return candidates[0] if len(candidates) == 1 else ()
 
 
 def _calls(body: str, text: str) -> Iterator[str]:
-    """Names called in a body; helpers called `dispatch_…` are looked into."""
-    for match in _CALL.finditer(body):
+    """Names called in the statements that return, generated functions with their prefix; helpers called
+    `dispatch_…` are looked into.
+    """
+    for match in _returned(body):
         name = match[1] or match[2] or match[3]
-        helpers = _bodies(f"dispatch_{name}", text) if "dispatch_" in match[0] else []
-        if helpers:
-            yield from (m[1] or m[2] for helper in helpers for m in _CALL.finditer(helper) if m[1] or m[2])
-        else:
+        helpers = _bodies(name, text) if name.startswith("dispatch_") else []
+        yield from (m[1] or m[2] for helper in helpers for m in _returned(helper) if m[1] or m[2])
+        if not helpers:
             yield name
+
+
+def _returned(body: str) -> Iterator[re.Match[str]]:
+    for statement in body.split(";"):
+        if (start := statement.find("return ")) >= 0:
+            yield from _CALL.finditer(statement, start)
 
 
 def _bodies(name: str, text: str) -> list[str]:

@@ -128,7 +128,7 @@ def _of_lists(function: Function, reference: Function, info: Info) -> Info:
         name=function.base, function=function, node=node,
         backward=tuple(_backward_of_lists(b, renamed) for b in info.backward),
         forward=tuple(_forward_of_lists(f, renamed) for f in info.forward),
-        not_differentiable=(), output_differentiability=None, place=info.place,
+        excluded=(), output_differentiability=None, place=info.place,
     )
 
 

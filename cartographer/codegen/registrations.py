@@ -109,6 +109,8 @@ class Registrar:
         named = function.kernels.get(key)
         origin = Origin.STRUCTURED if structured else Origin.GENERATED if function.generated else Origin.YAML
         build = (self._build[key],) if key in self._build else ()
+        if named is not None and named.place is not None:
+            rule = f"{named.place}, {rule}"
         if named is None and not structured:
             origin = Origin.GENERATED
         found[function.name].append(Registration(key, kernel, origin, build=build, rule=rule))

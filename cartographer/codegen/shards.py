@@ -42,7 +42,7 @@ def _writes(call: ast.Call, file: str) -> bool:
         if isinstance(argument, ast.Constant) and argument.value == file:
             return True
         if isinstance(argument, ast.JoinedStr):
-            text = "".join(p.value if isinstance(p, ast.Constant) else "{}" for p in argument.values)
+            text = "".join(str(p.value) if isinstance(p, ast.Constant) else "{}" for p in argument.values)
             if text == file:
                 return True
     return False
