@@ -50,10 +50,12 @@ def _kind(matched: Matched, sources: Sources) -> str:
         return "not implemented" if all(f.startswith("not_implemented") for f in formulas) else "formula"
     if not matched.derived:
         return "through the operators it calls"
-    return "not implemented" if falls_back(matched, sources) else "not differentiable"
+    info = next(iter(matched.infos.values()), None)
+    lacking = falls_back(matched, sources) or _requires_derivative(function, info, sources)
+    return "not implemented" if lacking else "not differentiable"
 
 
-def _requires_derivative(function: Function, info: Info, sources: Sources) -> bool:
+def _requires_derivative(function: Function, info: Info | None, sources: Sources) -> bool:
     """Whether the wrapper makes a node: some input and some output must be differentiable."""
     never = sources.strings(VARIABLE, "DONT_REQUIRE_DERIVATIVE")
     if base_name(function) in never or function.cpp_name in never or not differentiable_inputs(function, info):
