@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cartographer.model.operator import Operator
+    from cartographer.model.oplist import OperatorList
     from cartographer.model.source import SourceInfo
 
 
@@ -121,3 +122,4 @@ class Atlas:
     unresolved: tuple[Unresolved, ...] = ()
     strata: Strata = field(default_factory=lambda: Strata("none", "not dated"))
     seconds: Mapping[str, float] = field(default_factory=dict)
+    rows: OperatorList | None = None  # the declarations alone, as two releases are compared by

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An atlas as Python sees it: what the commands answer, as values.
 
-    from cartographer import Atlas
-
-    with Atlas.open("atlas/v2.6.0") as atlas:
-        for descent in atlas.where("index_select", backend="CUDA").descents:
-            print(descent.main)
+>>> from cartographer import Atlas
+>>> with Atlas.open("atlas/v2.6.0") as atlas:
+...     print(atlas.where("index_select", backend="CUDA").descents[0].main)
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from cartographer.model.atlas import Era, FileDates, FileEntry, GeneratedFile, S
 from cartographer.model.location import Location
 from cartographer.model.operator import Origin
 from cartographer.model.source import SourceInfo, SourceKind
-from cartographer.store import database, residents
+from cartographer.store import database, oplist_rows, residents
 from cartographer.store.lookup import Lookup
 from cartographer.store.operator_reader import OperatorReader
 from cartographer.store.search_reader import SearchReader
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from cartographer.model.operator import Operator
+    from cartographer.model.oplist import OperatorList
 
 
 class Reader:
@@ -133,6 +134,11 @@ class Reader:
                 "SELECT namespace, base, count(*) FROM operator GROUP BY namespace, base ORDER BY namespace, base"
             )
         )
+
+    def oplist(self) -> OperatorList | None:
+        """The operator list as the yaml files declare it: what two releases are compared by. None when none was stored."""
+        ((told,),) = self._all("SELECT value FROM meta WHERE key = 'oplist'")
+        return None if told is None else oplist_rows.list_of(told, self._all("SELECT name, row FROM oplist ORDER BY name"))
 
     # Files
 

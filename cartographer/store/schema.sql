@@ -12,7 +12,7 @@
 
 -- What was read and by what: one row a fact.
 CREATE TABLE meta (
-    key   TEXT PRIMARY KEY,  -- kind, version, tag, commit, described, web, tool_version, seconds (JSON), strata_level, strata_reason
+    key   TEXT PRIMARY KEY,  -- kind, version, tag, commit, described, web, tool_version, seconds (JSON), strata_level, strata_reason, oplist (JSON: version, tag, commit, web; NULL: no list)
     value TEXT               -- as text; NULL for a commit that is not known
 ) WITHOUT ROWID;
 
@@ -223,6 +223,12 @@ CREATE TABLE formula (
     PRIMARY KEY (operator, position)
 ) WITHOUT ROWID;
 CREATE INDEX formula_path ON formula (path);
+
+-- The operator list of the release as the yaml files declare it: what `diff` compares, whole, without the links.
+CREATE TABLE oplist (
+    name TEXT PRIMARY KEY,  -- aten::add.Tensor
+    row  TEXT NOT NULL      -- JSON object with the fields of model/oplist.py, OperatorRow, that are not empty
+) WITHOUT ROWID;
 
 -- Scanned files.
 CREATE TABLE file (

@@ -10,7 +10,7 @@ import zlib
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from cartographer.store import database, operator_rows, search_index
+from cartographer.store import database, operator_rows, oplist_rows, search_index
 from cartographer.store.counts import COUNTS
 from cartographer.store.ledger import Ledger, as_json
 from cartographer.store.search_words import plain
@@ -39,6 +39,15 @@ def write(atlas: Atlas, folder: Path) -> Path:
     return target
 
 
+def check_writable(folder: Path) -> None:
+    """Raise StoreError now when `folder` cannot take an atlas, rather than after a minute's work."""
+    probe = folder / f".{database.FILE_NAME}.{os.getpid()}.new"
+    with database.explained(folder / database.FILE_NAME):
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+
+
 def _fill(path: Path, atlas: Atlas) -> None:
     path.unlink(missing_ok=True)
     connection = database.create(path)
@@ -49,6 +58,7 @@ def _fill(path: Path, atlas: Atlas) -> None:
         ledger = Ledger()
         _meta(connection, atlas)
         operator_rows.write(connection, atlas.operators, ledger)
+        _oplist(connection, atlas)
         _files(connection, atlas, ledger)
         _symbols(connection, atlas.symbols, ledger)
         _stubs(connection, atlas, ledger)
@@ -78,6 +88,7 @@ def _meta(connection: sqlite3.Connection, atlas: Atlas) -> None:
         "kind": source.kind.value, "version": source.version, "tag": source.tag, "commit": source.commit,
         "described": source.described, "web": source.web, "tool_version": atlas.tool_version,
         "seconds": as_json(dict(atlas.seconds)), "strata_level": atlas.strata.level, "strata_reason": atlas.strata.reason,
+        "oplist": oplist_rows.head(atlas.rows),
     }  # fmt: skip
     _many(connection, "meta", 2, facts.items())
 
@@ -90,6 +101,11 @@ def packed_id(identifier: str) -> bytes | str:
             if packed.hex() == identifier:
                 return packed
     return identifier
+
+
+def _oplist(connection: sqlite3.Connection, atlas: Atlas) -> None:
+    if atlas.rows is not None:
+        _many(connection, "oplist", 2, ((name, oplist_rows.row(row)) for name, row in sorted(atlas.rows.rows.items())))
 
 
 def _files(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:

@@ -19,6 +19,7 @@ from cartographer.model.operator import (
     Status,
     Step,
 )
+from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
 from cartographer.model.source import SourceInfo, SourceKind
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -109,6 +110,16 @@ def operators() -> tuple[Operator, ...]:
     return (*add_family(), softmax, mine)
 
 
+def oplist(version: str) -> OperatorList:
+    """A list of two rows; the second has every field."""
+    full = OperatorRow(
+        "aten::b.c", "b.c(Tensor self) -> Tensor", YAML, 3, generated=True, variants=("function",), python_module="nn", tags=("core",), dispatch={"CPU": "b"},
+        implied=True, structured=True, structured_delegate="b.out", structured_inherits="TensorIteratorBase", autogen=("b.out",), flags={"device_check": "NoCheck"},
+        derivative=DerivativeRow("tools/autograd/derivatives.yaml", 9, {"Default self": "grad"}, {"output_differentiability": "[True]"}),
+    )  # fmt: skip
+    return OperatorList(version, f"v{version}", COMMIT_A, "https://example.org", {"aten::a": OperatorRow("aten::a", "a() -> ()", YAML, 1), full.name: full})
+
+
 def atlas(version: str = "2.6.0") -> Atlas:
     """The whole sample."""
     files = (
@@ -155,5 +166,5 @@ def atlas(version: str = "2.6.0") -> Atlas:
         generated=(GeneratedFile("RegisterCPU.cpp", "torchgen/gen.py", 2000, "aten/src/ATen/templates/RegisterDispatchKey.cpp", 1, "Kernels for CPU."),
                    GeneratedFile("x.h", "torchgen/gen.py", 1, None, 2, "Names.")),
         unresolved=(Unresolved("link", "aten::add.Tensor CPU", "a reason", BINARY, 31), Unresolved("dispatch", "something", "no place")),
-        strata=strata, seconds={"scan": 1.5, "link": 0.25},
+        strata=strata, seconds={"scan": 1.5, "link": 0.25}, rows=oplist(version),
     )  # fmt: skip

@@ -41,6 +41,7 @@ def test_sample_comes_back_whole(reader):
     assert reader.unresolved() == atlas.unresolved
     assert reader.strata() == atlas.strata
     assert tuple(row.stub for row in reader.stubs()) == atlas.stubs
+    assert reader.oplist() == atlas.rows
     info = reader.info()
     assert (info.source, info.tool_version, info.seconds) == (atlas.source, atlas.tool_version, atlas.seconds)
 

@@ -66,8 +66,9 @@ def test_full_disk(tmp_path):
 def test_unwritable_output(where):
     from pathlib import Path
 
-    with pytest.raises(StoreError) as caught:
-        writer.write(sample_atlas.atlas(), Path(where))
+    for attempt in (lambda: writer.check_writable(Path(where)), lambda: writer.write(sample_atlas.atlas(), Path(where))):
+        with pytest.raises(StoreError) as caught:
+            attempt()
     assert caught.value.where
     assert "--out" in caught.value.hint
 

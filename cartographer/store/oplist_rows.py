@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The operator list of a release, to and from JSON: one object a row, empty fields left out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
+from cartographer.store.ledger import as_json
+
+_LISTS = frozenset(("variants", "tags", "autogen"))
+
+
+def head(found: OperatorList | None) -> str | None:
+    """What the list is of."""
+    return None if found is None else as_json({"version": found.version, "tag": found.tag, "commit": found.commit, "web": found.web})
+
+
+def row(found: OperatorRow) -> str:
+    """One overload."""
+    told = _filled(found)
+    if found.derivative is not None:
+        told["derivative"] = _filled(found.derivative)
+    return as_json(told)
+
+
+def _filled(value: OperatorRow | DerivativeRow) -> dict[str, Any]:
+    return {f.name: found for f in dataclasses.fields(value) if f.name != "derivative" and (found := getattr(value, f.name))}
+
+
+def list_of(told: str, rows: list[tuple[str, str]]) -> OperatorList:
+    """The list again."""
+    return OperatorList(**json.loads(told), rows={name: _row(json.loads(text)) for name, text in rows})
+
+
+def _row(told: dict[str, Any]) -> OperatorRow:
+    fields: dict[str, Any] = {name: tuple(value) if name in _LISTS else value for name, value in told.items()}
+    if "derivative" in fields:
+        fields["derivative"] = DerivativeRow(**{"path": "", "line": 0} | fields["derivative"])
+    empty: dict[str, Any] = {"name": "", "schema": "", "path": "", "line": 0}
+    return OperatorRow(**empty | fields)
