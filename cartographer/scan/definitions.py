@@ -20,7 +20,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _GOES_ON = re.compile(r"\s*[;,)({.:?|&+\-*/<>=\]]")
 _DECLARATOR = re.compile(r"\s*[;,\[]")
 _MORE_MEMBERS = re.compile(r"\s*[,{]")
-_LOCAL_CLASS = re.compile(r"\b(?:struct|class)\s+\w[^;{}()=]*\{")
+_LOCAL_CLASS = re.compile(r"\b(?:struct|class)\b[^;{}()=]*\{")
 _ALIAS = re.compile(r"using\s+(\w+)\s*=\s*")
 _USING = re.compile(r"using\s+((?:namespace\s+)?[\w:]+)\s*$")
 _KEYWORD_HEADS = frozenset("if else for while do switch return case goto break continue delete new throw static_assert".split())
@@ -137,13 +137,12 @@ class OutlineReader:
         while True:
             head = heads.lead(self.code, self.head, end)
             groups = [g for g in self.groups if g[0] >= head.start]
-            if not groups or not heads.peelable(self.code, self.plain, head.start, end, groups[0], frame.class_name):
+            word = heads.peelable(self.code, head.start, end, groups[0], frame.class_name) if groups else None
+            if word is None:
                 head.groups = groups
                 return head
-            word = _WORD.match(self.code, head.start)
-            assert word is not None
-            if not word.group().startswith("__") and word.group() != "alignas":
-                self._use(word.group(), head.start, groups[0])
+            if not word.group(1).startswith("__") and word.group(1) != "alignas":
+                self._use(word.group(1), word.start(1), groups[0])
             self.head = groups[0][1] + 1
             self.groups = groups[1:]
 

@@ -11,7 +11,7 @@ from cartographer.scan.text import close_angle, items
 
 Range = tuple[int, int]
 
-_LEAD = re.compile(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<)|[A-Z][A-Z0-9]*_[A-Z0-9_]+\s+(?=template\b))")
+_LEAD = re.compile(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<)|[A-Z][A-Z0-9]*_[A-Z0-9_]+\s+(?=(?:template|namespace|inline|extern|class|struct|enum|using|static)\b))")
 _TAIL_NAME = re.compile(r"(?:~[ \t]*)?[A-Za-z_]\w*$")
 _OPERATOR = re.compile(
     r"((?:[\w:]|<[\w:,\s]*>)*?)\boperator\s*(\(\s*\)|\[\s*\]|[^\w\s(]+|\"\s*\"\s*\w+|(?:new|delete)(?:\s*\[\s*\])?"
@@ -29,6 +29,7 @@ _SPECIFIERS = re.compile(
     r"|__ubsan_ignore_\w+__|__extension__|__cdecl|__shared__|__constant__|__managed__|__maybe_unused"
     r"|[A-Z][A-Z0-9]*_[A-Z0-9_]*(?<!_T))\b(?:\s*\([^()]*\))?(?!\s*::)|\[\[[^\]]*\]\]|__attribute__\s*\(\(.*?\)\)",
 )
+_MACRO_WORD = re.compile(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_]\w*)")
 _IDENTIFIER = re.compile(r"\s*([A-Za-z_]\w*)")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*\d*$")
 _NAMESPACE = re.compile(r"(?:inline\s+)?namespace\b((?:\s*[A-Z_]+\s*\([^()]*\))?(?:[\w:\s]|\[\[[^\]]*\]\])*)$")
@@ -88,12 +89,18 @@ def lead(code: str, start: int, end: int) -> Head:
     return head
 
 
-def peelable(code: str, plain: str, start: int, end: int, group: Range, class_name: str) -> bool:
-    """Whether the head begins with a whole macro use, `NAME(...)`, that something else follows."""
-    m = _IDENTIFIER.match(code, start, end)
-    if m is None or code[m.end() : group[0]].strip():
-        return False
+def peelable(code: str, start: int, end: int, group: Range, class_name: str) -> re.Match[str] | None:
+    """The word of a whole macro use, `NAME(...)`, with which the head begins and that something else follows."""
+    m = _MACRO_WORD.match(code, start, end)
+    if m is None or code[m.end() : group[0]].strip() or not _is_use(code, m, end, group, class_name):
+        return None
+    return m
+
+
+def _is_use(code: str, m: re.Match[str], end: int, group: Range, class_name: str) -> bool:
     word = m.group(1)
+    if m.start(1) > m.start() + len(m.group()) - len(m.group().lstrip()) and not _CAPITALS.match(word):
+        return False
     follow = _IDENTIFIER.match(code, group[1] + 1, end)
     if follow is None:
         return word in ("__attribute__", "__declspec", "__launch_bounds__", "alignas") and bool(code[group[1] + 1 : end].strip())
@@ -219,13 +226,15 @@ def _spelled(symbol: str) -> str:
 
 
 def _open_angle(code: str, start: int, closing: int) -> int:
-    """The `<` that the `>` at `closing` closes, searched backwards within 600 characters."""
+    """The `<` that the `>` at `closing` closes, searched backwards within 3000 characters."""
     depth = 0
     at = closing
-    floor = max(start, closing - 600)
+    floor = max(start, closing - 3000)
     while at >= floor:
         c = code[at]
-        if c == ">":
+        if c in "<>" and code[at - 1] == " " and code[at + 1] in " =":
+            pass  # a comparison
+        elif c == ">":
             depth += 1
         elif c == "<":
             depth -= 1

@@ -8,7 +8,7 @@ import re
 from cartographer.scan.preprocess import blank, folded
 from cartographer.scan.text import brace_table
 
-_BLOCK = re.compile(r"@(interface|protocol|implementation)\b\s*(\w*)[^\n{]*(;|$)", re.MULTILINE)
+_BLOCK = re.compile(r"@(interface|protocol|implementation)\b\s*(\w*)[^\n{;]*(;|$|\{)", re.MULTILINE)
 _END = re.compile(r"@end\b")
 _METHOD = re.compile(r"^[ \t]*[-+]\s*\([^;{}]*?\)\s*(\w+[^;{}]*)\{", re.MULTILINE)
 _SELECTOR = re.compile(r"\w+:|^\w+")

@@ -24,7 +24,7 @@ _LEXEME = re.compile(
 _DIRECTIVE = re.compile(r"^[ \t]*+#[ \t]*+(\w+)([^\n]*+(?:(?<=\\)\n[^\n]*+)*+)", re.MULTILINE)
 _DEFINE = re.compile(r"\s*(\w+)(\([^()]*\))?")
 _INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([^>\n]+)>|(\w+))')
-_PLACEHOLDER = re.compile(r"\$\{[^{}\n]*\}")  # of code generation templates (aten/src/ATen/templates)
+_PLACEHOLDER = re.compile(r"\$(?:\{[^{}\n]*\}|\w+)")  # of code generation templates (aten/src/ATen/templates)
 _NOT_ASCII = re.compile(r"[^\x09\x0a\x20-\x7e]")
 _LONGEST_DROP = 6000  # a longer branch is kept even when its brackets do not balance
 _SPACE = re.compile(r"\s+")
@@ -100,7 +100,7 @@ def prepare(data: bytes) -> Source:
     if "\r" in text:
         text = text.replace("\\\r\n", " \\\n").replace("\r", " ")
     plain, code, raw_strings, notes = _mask(text)
-    if "${" in code:
+    if "$" in code:
         code = _PLACEHOLDER.sub(lambda m: " " * len(m[0]), code)
     newlines = [m.start() for m in re.finditer("\n", code)]
     reader = _Directives(plain, code, newlines)
