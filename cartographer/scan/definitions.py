@@ -121,7 +121,20 @@ class OutlineReader:
         self.groups = []
         return at
 
+    def _trailing(self, at: int) -> None:
+        """A macro use that no semicolon ends, before a closing brace or at the end of the file."""
+        if not self.groups:
+            return
+        head = self._lead(at)
+        groups = head.groups or []
+        word = _WORD.match(self.code, head.start)
+        if word is None or len(groups) != 1 or word.group() in _KEYWORD_HEADS or word.group() == self.frames[-1].class_name:
+            return
+        if not self.code[word.end() : groups[0][0]].strip() and not self.code[groups[0][1] + 1 : at].strip():
+            self._use(word.group(), head.start, groups[0])
+
     def _close(self, at: int) -> None:
+        self._trailing(at)
         if len(self.frames) > 1 and at >= self.frames[-1].end:
             frame = self.frames.pop()
             if frame.found is not None:
