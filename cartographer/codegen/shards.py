@@ -7,6 +7,8 @@ import ast
 import hashlib
 from typing import TYPE_CHECKING
 
+from cartographer.codegen.sources import text_of
+
 if TYPE_CHECKING:
     from cartographer.codegen.sources import Sources
 
@@ -29,23 +31,11 @@ def count_of(sources: Sources, module: str, file: str, key: str = "") -> int:
     found = sources.module(module)
     for function in found.functions.values() if found else ():
         for node in ast.walk(function.node):
-            if isinstance(node, ast.Call) and _writes(node, file):
+            if isinstance(node, ast.Call) and any(text_of(a) == file for a in node.args):
                 given = next((k.value for k in node.keywords if k.arg == "num_shards"), None)
                 if given is not None:
                     return _number(given, function.node, key)
     return 0
-
-
-def _writes(call: ast.Call, file: str) -> bool:
-    """Whether an argument is the file's name, written out or as `f"Register{dispatch_key}.cpp"`."""
-    for argument in call.args:
-        if isinstance(argument, ast.Constant) and argument.value == file:
-            return True
-        if isinstance(argument, ast.JoinedStr):
-            text = "".join(str(p.value) if isinstance(p, ast.Constant) else "{}" for p in argument.values)
-            if text == file:
-                return True
-    return False
 
 
 def _number(node: ast.expr, function: ast.FunctionDef, key: str) -> int:

@@ -99,12 +99,24 @@ class Function:
 
     def calls(self, name: str) -> Iterator[ast.Call]:
         """Calls of a function or method of that name, in the order written."""
-        found = [n for n in ast.walk(self.node) if isinstance(n, ast.Call) and _callee(n.func) == name]
+        found = [n for n in ast.walk(self.node) if isinstance(n, ast.Call) and callee(n.func) == name]
         yield from sorted(found, key=lambda n: (n.lineno, n.col_offset))
 
 
-def _callee(node: ast.expr) -> str:
+def callee(node: ast.expr) -> str:
+    """The last name of what is called."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def text_of(node: ast.expr) -> str:
+    """A literal's text; the holes of an f-string keep their names: `Register{dispatch_key}.cpp`."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        parts = (p.value if isinstance(p, ast.Constant) else f"{{{ast.unparse(p.value)}}}"
+                 for p in node.values if isinstance(p, (ast.Constant, ast.FormattedValue)))
+        return "".join(str(part) for part in parts)
+    return ""
 
 
 class Module:
