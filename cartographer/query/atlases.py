@@ -17,8 +17,9 @@ from cartographer.errors import CartographerError, StoreError
 from cartographer.store import database
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from cartographer.query.ink import Ink
     from cartographer.store.values import AtlasInfo
 
 _LIST = "atlases.txt"
@@ -105,3 +106,27 @@ def all_known() -> Iterator[Known]:
                 yield Known(path, stat.st_mtime, stat.st_size, reader.info())
         except CartographerError as error:
             yield Known(path, stat.st_mtime, stat.st_size, None, error.message)
+
+
+def record(known: Known) -> dict[str, object]:
+    """An atlas for programs."""
+    told: dict[str, object] = {"path": str(known.path.parent), "database": str(known.path), "size": known.size, "problem": known.problem}
+    if known.info:
+        source = known.info.source
+        told |= {"pytorch": source.version, "tag": source.tag, "commit": source.commit, "source": source.kind.value,
+                 "operators": known.info.count("operators"), "strata": known.info.strata_level}  # fmt: skip
+    return told
+
+
+def text(known: Iterable[Known], ink: Ink) -> Iterator[str]:
+    """Atlases for people, a line each."""
+    import time
+
+    for found in known:
+        written = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.written))
+        if found.info:
+            source = found.info.source
+            told = f"{ink.strong(f'{source.tag:<12}')} {source.kind.value:<10} {found.info.count('operators'):>6} operators"
+        else:
+            told = f"{ink.doubt('not readable')}: {found.problem}"
+        yield f"{told}  {found.size / 1e6:>6.1f} MB  {written}  {ink.place(str(found.path.parent))}"

@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
+
+from cartographer.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from cartographer.model.location import Location
     from cartographer.model.operator import Autograd, Binding, Chain, Layer, Operator, Registration, Step
@@ -24,6 +28,23 @@ def lines(reader: Reader) -> Iterator[str]:
     yield _encode(head(reader.info()))
     for operator in reader.operators():
         yield _encode(record(operator))
+
+
+def write(reader: Reader, path: Path) -> None:
+    """Write the export to a file: beside first, then swapped in, so that a stop in the middle leaves what was there."""
+    swap = path.is_file() or not path.exists()  # not for /dev/stdout or a pipe
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new") if swap else path
+    try:
+        try:
+            with beside.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{line}\n" for line in lines(reader))
+            if swap:
+                beside.replace(path)
+        finally:
+            if swap:
+                beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(error.strerror or str(error), where=str(path), hint="name another file with -o") from error
 
 
 def head(info: AtlasInfo) -> dict[str, Any]:

@@ -141,6 +141,7 @@ def _symbol(reader: Reader, text: str) -> Backwards | None:
         return Backwards(text, said, places + tuple(_places(reader, plain(name), name)), chosen, shared)
     if not places and not reaches:
         return None
+    places = places or tuple(dict.fromkeys(Place(r.role, r.symbol, r.path, r.line) for r in reaches))
     return Backwards(text, f"{outer} is no operator, but stands in the source", places, reaches,
                      note="" if reaches else "no operator's chain passes it")  # fmt: skip
 

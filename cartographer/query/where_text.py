@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cartographer.query.ink import Ink
     from cartographer.query.reverse import Backwards
     from cartographer.query.where import Descent
+    from cartographer.store.values import Hit
 
 _NAMES = 6  # operators named in a heading before "and n more"
 _WHOLE = 3  # chains shown with their steps when nothing narrower was asked for
@@ -127,3 +128,10 @@ def _back(answer: Backwards, ink: Ink, *, everything: bool) -> Iterator[str]:
 
 def _ways(answer: Backwards, name: str) -> Iterable[str]:
     return dict.fromkeys(f"{r.backend} {r.role}".strip() for r in answer.reaches if r.operator == name)
+
+
+def hits(found: Iterable[Hit], ink: Ink) -> Iterator[str]:
+    """What a search found: name, kind, place."""
+    for hit in found:
+        place = f"{hit.path}:{hit.line}" if hit.path else short(hit.operators, 3)
+        yield f"{hit.kind:<9}  {ink.strong(hit.label)}  {ink.place(place) if hit.path else place}  {ink.faint(hit.detail)}".rstrip()

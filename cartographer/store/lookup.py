@@ -100,6 +100,11 @@ class Lookup:
                                    " WHERE p.path = ? AND t.line = ? ORDER BY o.id", path, begins[0][0])  # fmt: skip
         return ()
 
+    def completions(self, text: str, most: int = 100) -> tuple[str, ...]:
+        """Operators that begin like this: full names when a namespace is written, base names otherwise."""
+        column = "name" if "::" in text else "base"
+        return self._names(f"SELECT DISTINCT {column} FROM operator WHERE substr({column}, 1, length(?1)) = ?1 ORDER BY {column} LIMIT ?2", text, most)
+
     def all_names(self) -> Iterable[tuple[str, str]]:
         """(kind, name) of everything that may be asked for by name: what near misses are taken from."""
         yield from (

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The `cartographer` command. One module holds one group of commands; it is imported when its command is asked for.
+
+To add a command: write it in a module here, and name it in COMMANDS.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from cartographer import __version__
+from cartographer.errors import CartographerError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Command -> the module that holds it, in the order of the help text.
+COMMANDS = {
+    "build": "building",
+    "where": "asking",
+    "show": "asking",
+    "search": "asking",
+    "export": "exporting",
+    "serve": "serving",
+    "list": "keeping",
+    "clean": "keeping",
+    "completion": "completion",
+}
+PROGRAM = "cartographer"
+
+
+class Commands(click.Group):
+    """Commands that are imported one by one: a look-up pays for no other."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        module = COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command = getattr(importlib.import_module(f"cartographer.cli.{module}"), f"{cmd_name.replace('-', '_')}_command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            ctx.fail(f"there is no command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name=PROGRAM)
+@click.option("--debug", is_flag=True, help="Keep the traceback of an error (anywhere on the command line).")
+def commands(debug: bool) -> None:
+    """An atlas of the PyTorch source: every operator, from its Python name to the kernel on the chip.
+
+    \b
+    Build one:    cartographer build v2.11.0      (or, in seconds and with no network: cartographer build --demo)
+    Look up:      cartographer where index_select --backend CUDA
+    Browse:       cartographer serve
+    """  # noqa: D301 - \b is click's sign for lines that stay apart
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code: 0, 1 (not found, failed), 2 (wrong usage), 130 (Ctrl-C)."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words[: words.index("--")] if "--" in words else "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    sys.exit(_run(words, debug=debug))
+
+
+def _run(words: list[str], *, debug: bool) -> int:
+    try:
+        code = commands.main(args=words, prog_name=PROGRAM, standalone_mode=False)
+        sys.stdout.flush()
+    except CartographerError as error:
+        if debug:
+            raise
+        _tell(error)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        _say("stopped")
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone; nobody is left to be told
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _tell(error: CartographerError) -> None:
+    """What happened, where, and what to do next: on standard error."""
+    from cartographer.query.ink import Ink
+
+    ink = Ink.for_stream(sys.stderr)
+    place = f"{error.where}: " if error.where else ""
+    _say(f"{ink.bad('error:')} {place}{error.message}")
+    if error.hint:
+        for line in error.hint.splitlines():
+            click.echo(f"  {line}", err=True)
+
+
+def _say(text: str) -> None:
+    click.echo(f"{PROGRAM}: {text}", err=True)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""where, show, search: questions to an atlas."""
+
+from __future__ import annotations
+
+import click
+
+from cartographer.cli.shared import atlas_option, complete_operator, ink, json_option, open_atlas, put, put_json
+
+KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "generated", "symbol")
+
+
+@click.command("where", short_help="Where an operator is implemented, file and line.")
+@click.argument("op", nargs=-1, required=True, metavar="OP", shell_complete=complete_operator)
+@click.option("--backend", "-b", metavar="KEY", help="CUDA, CPU, MPS, Meta, SparseCPU, ... Default: all.")
+@click.option("--all", "everything", is_flag=True, help="Leave nothing out for brevity.")
+@json_option
+@atlas_option
+def where_command(op: tuple[str, ...], backend: str | None, everything: bool, as_json: bool, atlas: str | None) -> None:
+    """Where OP is implemented: `path:line  function`, and the way down beneath it.
+
+    \b
+    OP is written as you have it: add, add.Tensor, aten::add.Tensor, torch.Tensor.add_, F.softmax, torch.linalg.svd,
+    THPVariable_randn, AddBackward0, at::add, at::_ops::add_Tensor::call, torch.ops.aten.add.Tensor.
+    It may also be something met on the way: a kernel or a profiler's symbol (mangled or not), a stub, a file, a line
+    of a file (IndexKernel.cu:120), a generated file, an error message. The answer is then who reaches it.
+    """  # noqa: D301 - \b is click's sign for lines that stay apart
+    from cartographer.query import where_json, where_text
+    from cartographer.query.where import where
+
+    with open_atlas(atlas) as reader:
+        answer = where(reader, " ".join(op), backend)
+    if as_json:
+        put_json(where_json.record(answer))
+    else:
+        put(where_text.text(answer, ink(), everything=everything))
+
+
+@click.command("show", short_help="Everything about an operator.")
+@click.argument("op", nargs=-1, required=True, metavar="OP", shell_complete=complete_operator)
+@json_option
+@atlas_option
+def show_command(op: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
+    """Everything about OP: schema, names, registrations, what serves each key, kernels, the way back."""
+    from cartographer.query import show
+
+    with open_atlas(atlas) as reader:
+        named, found = show.find(reader, " ".join(op))
+    if as_json:
+        put_json(show.as_json(named, found))
+    else:
+        put(show.text(named, found, ink()))
+
+
+@click.command("search", short_help="Find anything by words of its name.")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(1), help="How many answers.")
+@click.option("--kind", "-k", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind (may be repeated).")
+@json_option
+@atlas_option
+def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
+    """Find operators, Python names, bindings, Nodes, kernels, stubs, files and symbols by words of their names."""
+    from cartographer.errors import NotFound
+    from cartographer.query import operators, search, where_json, where_text
+
+    text = " ".join(words)
+    with open_atlas(atlas) as reader:
+        hits = search.search(reader, text, limit, kinds or KINDS)
+        if not hits:
+            near = operators.near_misses(reader.lookup, text)
+            raise NotFound(f"no name holds {text!r}", hint=f"did you mean {', '.join(near)}?" if near else None)
+    if as_json:
+        put_json(where_json.hits(hits))
+    else:
+        put(where_text.hits(hits, ink()))

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""export: the whole atlas as JSON lines, for scripts and other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from cartographer.cli.shared import atlas_option, open_atlas, put
+
+
+@click.command("export", short_help="Write an atlas as JSON lines.")
+@click.argument("named", required=False, metavar="[ATLAS]")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file to write. Default: standard output.")
+@atlas_option
+def export_command(named: str | None, output: Path | None, atlas: str | None) -> None:
+    """Write ATLAS as JSON lines: first the atlas, then one line an operator, sorted by name."""
+    from cartographer.query import export
+
+    with open_atlas(named or atlas) as reader:
+        if output is None:
+            put(export.lines(reader))
+        else:
+            export.write(reader, output)

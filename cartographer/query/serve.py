@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A web server for one atlas: on the loopback address alone, for the files below one folder alone."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from cartographer.errors import StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HOSTS = frozenset(("127.0.0.1", "localhost"))
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """GET and HEAD of files that really lie below the folder."""
+
+    server_version = "cartographer"
+    sys_version = ""
+
+    def send_head(self) -> Any:
+        # A page elsewhere may point its own name at 127.0.0.1; its Host header gives it away.
+        if self.headers.get("Host", "").rpartition(":")[0] not in _HOSTS and self.headers.get("Host", "") not in _HOSTS:
+            self.send_error(403, "this server answers to 127.0.0.1 only")
+            return None
+        root = os.path.realpath(self.directory)
+        path = os.path.realpath(self.translate_path(self.path))
+        if path != root and not path.startswith(root + os.sep):
+            self.send_error(404)
+            return None
+        return super().send_head()
+
+    def list_directory(self, path: Any) -> None:  # noqa: ARG002
+        self.send_error(404)  # a folder without a page of its own shows nothing
+
+    def end_headers(self) -> None:
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-cache")  # a rebuilt atlas shows at the next reload
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name it has there
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass  # a browser that goes away in the middle of a page is no error
+
+
+def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
+    """A server of `folder`, ready to run. Raises StoreError when there is no page, or the port is taken."""
+    if not (folder / "index.html").is_file():
+        raise StoreError("this atlas has no pages", where=str(folder), hint="build it without --no-html")
+    try:
+        return _Server(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
+    except OSError as error:
+        raise StoreError(f"cannot listen on port {port}: {error.strerror}", hint="leave --port out to get a free one") from error
+
+
+def address(running: ThreadingHTTPServer) -> str:
+    """Where the server can be reached."""
+    return f"http://127.0.0.1:{running.server_port}/"
