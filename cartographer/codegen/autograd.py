@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cartographer.codegen.matching import Matched, differentiable_inputs, differentiable_outputs
-from cartographer.codegen.registrations import TRACE, VARIABLE, base_name, falls_back
+from cartographer.codegen.registrations import VARIABLE, base_name, by_hand, falls_back
 from cartographer.model.operator import Autograd, Formula
 from cartographer.model.schema import SchemaKind
 
@@ -41,7 +41,7 @@ def autograd_of(matched: Matched, sources: Sources) -> Autograd:
 
 def _kind(matched: Matched, sources: Sources) -> str:
     function = matched.function
-    if function.cpp_name in sources.strings(TRACE, "MANUAL_AUTOGRAD"):
+    if function.cpp_name in by_hand(sources):
         return "by hand"
     if function.is_out:
         return "not differentiable"

@@ -54,7 +54,9 @@ class Binder:
         """Whether the generator binds it (should_generate_py_binding)."""
         if function.generated and "view_copy" not in function.tags:
             return False
-        return not self._skipped.fullmatch(function.cpp_name) and str(function.schema) not in self._signatures
+        types = ", ".join(a.type for a in function.schema.arguments)  # how 1.7 spells its list
+        skipped = {str(function.schema), f"{function.cpp_name}({types})"} & self._signatures
+        return not self._skipped.fullmatch(function.cpp_name) and not skipped
 
     def places(self, function: Function) -> Iterator[tuple[str, str]]:
         """Python name and generated file of each binding that its variants and module give."""
@@ -106,7 +108,11 @@ def stands_for(row: DeprecatedSignature, schema: FunctionSchema) -> bool:
         if passed is None:
             if _CONSTANTS.get(row.call[index]) != argument.type or argument.aliases:
                 return False
-        elif (passed.type, passed.annotation) != (argument.type, argument.annotation):
+        elif passed.type != argument.type:
             return False
+        elif row.schema.has_returns and passed.annotation != argument.annotation:
+            return False
+    if not row.schema.has_returns:  # up to 1.7 the file has neither returns nor alias sets
+        return True
     ours = [(r.type, r.annotation, r.name) for r in row.schema.returns]
     return ours == [(r.type, r.annotation, r.name) for r in schema.returns]

@@ -53,12 +53,17 @@ def build_conditions(sources: Sources) -> dict[str, str]:
             if isinstance(node, ast.Attribute) and node.attr.endswith(device[1].upper() if device else "?"):
                 found[node.attr] = device[1] if device else ""
     main = sources.function(GEN, "main")
-    sets = _key_sets(main.node) if main else {}
-    for node in ast.walk(main.node) if main else ():
+    if main is None:
+        return found
+    sets = _key_sets(main.node)
+    for node in ast.walk(main.node):
         if isinstance(node, ast.If):
             option = next((n.attr for n in ast.walk(node.test) if isinstance(n, ast.Attribute)
                            and isinstance(n.value, ast.Name) and n.value.id == "options"), "")
             found.update(dict.fromkeys(_ignored([*node.body, *node.orelse], sets), option))
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "backends":  # up to 1.8
+            keys = [n.value for n in ast.walk(node.value) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+            found.update({key: "cuda" for key in keys if "CUDA" in key})
     return found
 
 
@@ -71,9 +76,11 @@ def _key_sets(function: ast.FunctionDef) -> dict[str, list[str]]:
 
 
 def _ignored(statements: list[ast.stmt], sets: dict[str, list[str]]) -> list[str]:
-    """Keys that a branch adds to `ignore_keys`."""
+    """Keys that a branch adds to `ignore_keys`, or, up to 1.8, to `backends`."""
     keys: list[str] = []
     for statement in statements:
+        if isinstance(statement, ast.Expr) and ast.unparse(statement).startswith("backends.append("):
+            keys += [str(n.value) for n in ast.walk(statement) if isinstance(n, ast.Constant)]
         if isinstance(statement, ast.Expr) and ast.unparse(statement).startswith("ignore_keys."):
             nodes = list(ast.walk(statement))
             keys += [n.attr for n in nodes if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "DispatchKey"]
@@ -91,6 +98,8 @@ class Registrar:
         self._build = build_conditions(sources)
         self._keys = sources.constant(MODEL, "dispatch_keys") or ()
         self._groups = list(grouped(functions))
+        generator = sources.function(REGISTER, "gen_unstructured")
+        self._inplace_meta = generator is not None and "inplace_meta" in generator.names
 
     def all(self) -> Found:
         """Registrations by operator, in the order backend keys, layers."""
@@ -110,7 +119,7 @@ class Registrar:
         origin = Origin.STRUCTURED if structured else Origin.GENERATED if function.generated else Origin.YAML
         build = (self._build[key],) if key in self._build else ()
         if named is not None and named.place is not None:
-            rule = f"{named.place}, {rule}"
+            rule = f"{named.place}, {rule}" if rule else str(named.place)
         if named is None and not structured:
             origin = Origin.GENERATED
         found[function.name].append(Registration(key, kernel, origin, build=build, rule=rule))
@@ -129,7 +138,7 @@ class Registrar:
         """gen_structured, gen_one: Meta for all of the group, a default for functional and in-place ones, and the
         out variant's kernel for each key where it is structured.
         """
-        rule = self._sources.rule(REGISTER, "gen_structured")
+        rule = self._rule("gen_structured")
         self._add(found, function, META, group.meta_class, rule, structured=True)
         if function.kind is not SchemaKind.OUT:
             self._add(found, function, NON_FUNCTIONAL, group.meta_class, rule, structured=True)
@@ -143,16 +152,20 @@ class Registrar:
         kernel that only checks its argument.
         """
         self._own(function, set(), found)
-        if (function.kind is SchemaKind.INPLACE and META not in function.kernels and not function.composite
+        if (self._inplace_meta and function.kind is SchemaKind.INPLACE and META not in function.kernels and not function.composite
                 and len(function.schema.returns) == 1):
-            rule = self._sources.rule(REGISTER, "gen_unstructured")
-            self._add(found, function, META, None, rule)
+            self._add(found, function, META, None, self._rule("gen_unstructured"))
 
     def _own(self, function: Function, done: set[str], found: Found) -> None:
-        rule = self._sources.rule(REGISTER, "gen_unstructured")
+        rule = self._rule("gen_unstructured")
         for key, kernel in function.kernels.items():
             if key not in done and self._supported(key):
                 self._add(found, function, key, kernel.symbol, rule)
+
+    def _rule(self, name: str) -> str:
+        """Where the generator decides about backend kernels; before 1.8 in gen.py."""
+        module = REGISTER if self._sources.function(REGISTER, name) else GEN
+        return self._sources.rule(module, name, "compute_type_method")
 
     def _supported(self, key: str) -> bool:
         return not self._keys or key in self._keys
@@ -213,9 +226,9 @@ class Registrar:
     def _autograd(self, matched: Matched, registrations: list[Registration]) -> None:
         """gen_variable_type_func and inplace_or_view_method_registration, for operators with a backend of their own."""
         function = matched.function
-        if not matched.derived or function.cpp_name in self._sources.strings(TRACE, "MANUAL_AUTOGRAD"):
+        if not matched.derived or function.cpp_name in by_hand(self._sources):
             return
-        rule = self._sources.rule(VARIABLE, "gen_variable_type_func")
+        rule = self._sources.rule(VARIABLE, "gen_variable_type_func", "gen_variable_type_shard")
         if falls_back(matched, self._sources):
             registrations.append(Registration("Autograd", FALLBACK, Origin.GENERATED, boxed=True, rule=rule))
         else:
@@ -234,15 +247,20 @@ class Registrar:
 
     def _trace(self, found: Found) -> None:
         """gen_trace_type: every operator but those traced by hand."""
-        if self._sources.module(TRACE) is None:
+        module = TRACE if self._sources.module(TRACE) else VARIABLE
+        if not (manual := self._sources.strings(module, "MANUAL_TRACER")):
             return
-        by_hand = self._sources.strings(TRACE, "MANUAL_TRACER")
-        rule = self._sources.rule(TRACE, "gen_trace_type")
+        rule = self._sources.rule(module, "gen_trace_type", "gen_variable_type_shard")
         for function in self._functions:
-            if function.cpp_name not in by_hand:
+            if function.cpp_name not in manual:
                 found[function.name].append(Registration(
                     "Tracer", f"torch::TraceType::{wrapper_name(function)}", Origin.GENERATED, rule=rule,
                 ))
+
+
+def by_hand(sources: Sources) -> frozenset[str]:
+    """C++ names whose Autograd kernels torch/csrc/autograd/VariableTypeManual.cpp registers."""
+    return sources.strings(TRACE if sources.module(TRACE) else VARIABLE, "MANUAL_AUTOGRAD")
 
 
 def base_name(function: Function) -> str:

@@ -192,12 +192,14 @@ class Sources:
         return next((found.functions[n] for n in names if n in found.functions), None) if found else None
 
     def rule(self, module: str, *names: str) -> str:
-        """Where a rule is stated, as printed: `torchgen/gen.py:954`; the module's path when the function is gone."""
+        """Where a rule is stated, as printed: `torchgen/gen.py:954`; the module's path when the function is gone,
+        nothing when the tree has no such module.
+        """
         function = self.function(module, *names)
         if function is not None:
             return str(function.place)
         found = self.module(module)
-        return found.path if found else module
+        return found.path if found else ""
 
     def place(self, module: str, *names: str) -> Location | None:
         """Where a rule is stated."""
