@@ -108,9 +108,7 @@ def stands_for(row: DeprecatedSignature, schema: FunctionSchema) -> bool:
         if passed is None:
             if _CONSTANTS.get(row.call[index]) != argument.type or argument.aliases:
                 return False
-        elif passed.type != argument.type:
-            return False
-        elif row.schema.has_returns and passed.annotation != argument.annotation:
+        elif passed.type != argument.type or (row.schema.has_returns and passed.annotation != argument.annotation):
             return False
     if not row.schema.has_returns:  # up to 1.7 the file has neither returns nor alias sets
         return True
