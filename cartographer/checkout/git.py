@@ -12,6 +12,8 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING
 from cartographer.errors import CheckoutError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 # What a user may set for the network; every other GIT_ variable is dropped (a hook of git's sets GIT_DIR, for one).
 _KEPT = re.compile(r"GIT_(SSH|SSH_COMMAND|SSH_VARIANT|PROXY_COMMAND|ASKPASS|SSL_\w+|HTTP_\w+|EXEC_PATH|TRACE\w*|CURL_VERBOSE)")
@@ -43,7 +45,7 @@ _SETTINGS = (
 )
 
 
-def environment(*, network: bool) -> dict[str, str]:
+def environment(*, network: bool, objects: Path | None = None) -> dict[str, str]:
     """The variables that git runs with. Without `network`, no transport at all is allowed."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or (network and _KEPT.fullmatch(k))}
     kept.update(
@@ -53,6 +55,8 @@ def environment(*, network: bool) -> dict[str, str]:
     )
     if not network:  # the user's own settings (proxy, credentials) matter to a fetch only
         kept.update(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL=os.devnull)
+    if objects is not None:
+        kept.update(GIT_OBJECT_DIRECTORY=str(objects))
     return kept
 
 
@@ -70,6 +74,7 @@ class Git:
 
     git_dir: Path | None = None
     network: bool = False
+    objects: Path | None = None  # objects from elsewhere than git_dir
     keep: tuple[int, ...] = ()  # files that children hold open: the lock of the store that they write to
 
     def command(self, arguments: Sequence[str]) -> list[str]:
@@ -86,7 +91,7 @@ class Git:
         try:
             done = subprocess.run(
                 self.command(arguments), input=data, capture_output=True, check=False, timeout=timeout,
-                env=environment(network=self.network), pass_fds=self.keep,
+                env=environment(network=self.network, objects=self.objects), pass_fds=self.keep,
             )
         except subprocess.TimeoutExpired as late:
             said = (late.stderr or b"").decode("utf-8", "replace")
@@ -111,14 +116,14 @@ class Git:
         """A running git with pipes on its input and output, its errors discarded."""
         return subprocess.Popen(
             self.command(arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env=environment(network=self.network), pass_fds=self.keep,
+            env=environment(network=self.network, objects=self.objects), pass_fds=self.keep,
         )
 
-    def run_with_progress(self, arguments: Sequence[str], report: Callable[[str], None], data: bytes = b"") -> None:
-        """Run a command of the network and hand on each line of progress that it writes to standard error."""
+    def run_with_progress(self, arguments: Sequence[str], report: Callable[[str], None], data: bytes = b"") -> list[str]:
+        """Run a command of the network and hand on each line of progress that it writes to standard error; gives the other lines."""
         with subprocess.Popen(
             self.command(arguments), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            env=environment(network=self.network), pass_fds=self.keep,
+            env=environment(network=self.network, objects=self.objects), pass_fds=self.keep,
         ) as child:
             said: list[str] = []
             try:
@@ -135,6 +140,7 @@ class Git:
                 raise
         if child.returncode != 0:
             raise failure(arguments, "\n".join(said), self.git_dir)
+        return said
 
 
 # "Receiving objects:  45% (450/1000), 12.00 MiB | 3.00 MiB/s", also with "remote: " before it
@@ -181,8 +187,9 @@ def failure(arguments: Sequence[str], stderr: str, git_dir: Path | None) -> GitE
     """Git's own words in one error, with the next step where it is known."""
     words = [line.strip() for line in stderr.splitlines() if line.strip() and not PROGRESS.match(line)]
     said = "; ".join(dict.fromkeys(words[-6:])) or "no message"
+    verb = next((a for before, a in zip(("", *arguments), arguments, strict=False) if not a.startswith("-") and before not in {"-c", "-C"}), "command")
     return GitError(
-        f"git {next((a for a in arguments if not a.startswith('-')), 'command')} failed: {said}",
+        f"git {verb} failed: {said}",
         stderr=stderr, where=str(git_dir) if git_dir is not None else None, hint=_next_step(stderr),
     )
 
@@ -218,94 +225,21 @@ def find_git_dir(path: Path) -> Path | None:
         return None
 
 
-class BlobReader:
-    """Contents of objects, from one `git cat-file --batch` that keeps running."""
+class ObjectView:
+    """The objects of a repository, seen through an empty git directory of our own.
 
-    _CHUNK = 200  # ids written at once: 8 kB, less than any pipe holds, so neither side can wait for the other
+    None of the repository's settings apply, and a missing object is just missing: with a promisor remote in the
+    configuration (a partial clone), git 2.39 to 2.45 ends when it meets one, whatever GIT_NO_LAZY_FETCH says.
+    """
 
-    def __init__(self, git: Git) -> None:
-        self._git = git
-        self._child: subprocess.Popen[bytes] | None = None
-
-    def read(self, blob: str) -> bytes | None:
-        """The content of one blob; None when the clone lacks it or it is damaged."""
-        return next(self.read_many((blob,)))[1]
-
-    def read_many(self, blobs: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """(id, content or None) in the order asked for. Chunks are read to their end before any is handed out."""
-        chunk: list[str] = []
-        for blob in blobs:
-            chunk.append(blob)
-            if len(chunk) == self._CHUNK:
-                yield from self._read_chunk(chunk)
-                chunk = []
-        yield from self._read_chunk(chunk)
-
-    def close(self) -> None:
-        """End the running git."""
-        child, self._child = self._child, None
-        if child is not None:
-            assert child.stdin is not None
-            assert child.stdout is not None
-            try:
-                child.stdin.close()
-            except OSError:
-                child.kill()
-            child.stdout.close()
-            child.wait()
-
-    def __del__(self) -> None:
-        self.close()
-
-    def _read_chunk(self, blobs: list[str]) -> list[tuple[str, bytes | None]]:
-        """All of one chunk. git dies of a damaged object: that one is given up, and a new git reads the rest."""
-        found: list[tuple[str, bytes | None]] = []
-        while len(found) < len(blobs):
-            rest = blobs[len(found):]
-            child = self._running()
-            try:
-                self._ask(child, rest, found)
-            except (OSError, EOFError):
-                self.close()
-                found.append((blobs[len(found)], None))
-            except BaseException:
-                self.close()  # half-read answers must not be taken for those of the next question
-                raise
-        return found
-
-    def _ask(self, child: subprocess.Popen[bytes], blobs: list[str], found: list[tuple[str, bytes | None]]) -> None:
-        """Write the ids, then read the answers."""
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(b"".join(blob.encode("ascii", "replace") + b"\n" for blob in blobs))
-        child.stdin.flush()
-        for blob in blobs:
-            line = child.stdout.readline()
-            if not line.endswith(b"\n"):
-                raise EOFError
-            size = parse_batch_header(line)
-            if size is None:
-                found.append((blob, None))
-                continue
-            data = child.stdout.read(size + 1)
-            if len(data) != size + 1:
-                raise EOFError
-            found.append((blob, data[:-1]))
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._child is None or self._child.poll() is not None:
-            self.close()
-            self._child = self._git.start("cat-file", "--batch")
-        return self._child
-
-
-_BATCH_HEADER = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})? (?:blob|tree|commit|tag) ([0-9]{1,15})\n")
-
-
-def parse_batch_header(line: bytes) -> int | None:
-    """The size of the object that follows a line of `cat-file --batch`; None for "... missing" and anything else."""
-    match = _BATCH_HEADER.fullmatch(line)
-    return int(match[1]) if match else None
+    def __init__(self, git_dir: Path) -> None:
+        objects = Path(Git(git_dir).text("rev-parse", "--git-path", "objects"))
+        folder = Path(tempfile.mkdtemp(prefix="cartographer-view-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        for name in ("objects", "refs"):
+            (folder / name).mkdir()
+        (folder / "HEAD").write_text("ref: refs/heads/none\n")
+        self.git = Git(folder, objects=(Path.cwd() / objects).resolve())
 
 
 def _feed(pipe: object, data: bytes) -> None:

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One bare store for all tags of a remote repository, filled level by level, and resumable at every step.
+
+`git clone` cannot go on where it was interrupted. So the history is brought in pieces that each stay once they are
+here: the tag alone (depth 1); then older and older commits and folders in slices, without file contents; then the
+contents of the tag's files; then all older contents in batches sorted by path, which lets the server reuse its deltas.
+A server that knows no filters sends contents along with each slice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import time
+from typing import TYPE_CHECKING
+
+from cartographer.checkout import refs
+from cartographer.checkout.cache import write_error
+from cartographer.checkout.fetch_report import FetchReport
+from cartographer.checkout.git import Git, GitError, ObjectView, progress_parser
+from cartographer.checkout.git_tree import parse_listing, repository_refs
+from cartographer.errors import CheckoutError
+from cartographer.model.source import HistoryLevel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from cartographer.checkout.cache import Cache
+    from cartographer.progress import Progress
+
+DEFAULT_URL = "https://github.com/pytorch/pytorch"
+KIND = "repositories"
+_MARKS = "refs/cartographer"  # refs/cartographer/LEVEL/COMMIT: this commit is complete up to that level
+_RANK = {HistoryLevel.NONE: 0, HistoryLevel.FILES: 1, HistoryLevel.LINES: 2}
+_ANSWER_WITHIN = 60.0  # seconds for the remote's list of refs
+_BATCH = 40_000  # contents asked for at once; `git backfill` asks for 50,000
+_FIRST_SLICE, _LEAST_SLICE, _MOST_SLICE = 2_000, 250, 64_000  # commits of depth
+_QUICK, _SLOW = 20.0, 90.0  # seconds that a slice should take
+_LOCKS = ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/tmp_*", "objects/info/*.lock")
+
+
+class Unreachable(CheckoutError):  # noqa: N818 - says more than "...Error", as the names in errors do
+    """The remote repository does not answer."""
+
+
+def store_path(cache: Cache, url: str) -> Path:
+    """The folder of the store for a remote repository."""
+    if url.rstrip("/").removesuffix(".git") == DEFAULT_URL:
+        return cache.root / KIND / "pytorch.git"
+    name = re.sub(r"[^\w.-]", "-", url.rstrip("/").rpartition("/")[2].removesuffix(".git"))[:40] or "repository"
+    return cache.root / KIND / f"{name}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.git"
+
+
+class Store:
+    """A bare repository in the cache, bound to one remote."""
+
+    def __init__(self, cache: Cache, url: str, progress: Progress, keep: tuple[int, ...] = ()) -> None:
+        self.url = url
+        self.path = store_path(cache, url)
+        self._progress = progress
+        self._view: ObjectView | None = None
+        self._git = Git(self.path, keep=keep)
+        self._net = Git(self.path, network=True, keep=keep)
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was ever brought."""
+        return (self.path / "HEAD").exists()
+
+    def prepare(self) -> None:
+        """Make the store, or clear what a killed git left behind. Only with the store's lock held."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            for pattern in _LOCKS:
+                for left in self.path.glob(pattern):
+                    left.unlink(missing_ok=True)
+        except OSError as error:
+            raise write_error(error, self.path) from error
+        if not self._git.succeeds("config", "--get", "remote.origin.url"):
+            Git(None, keep=self._git.keep).run("init", "--quiet", "--bare", str(self.path))
+            self._git.run("config", "remote.origin.url", self.url)
+
+    def find(self, version: str) -> refs.Resolved | None:
+        """A version among what is already here."""
+        if not self.exists:
+            return None
+        found = refs.pick(version, {ref: commit for ref, commit in repository_refs(self._git).items() if not ref.startswith(_MARKS)})
+        if found is None and refs.is_commit(version):
+            with contextlib.suppress(GitError):
+                return refs.Resolved(self._git.text("rev-parse", "--verify", "--quiet", f"{version}^{{commit}}"), "")
+        return found if found is not None and self._has(found.commit) else None
+
+    def level(self, commit: str) -> HistoryLevel | None:
+        """How much of a commit's history is complete; None: not even its files."""
+        if not self.exists:
+            return None
+        marked = {ref for ref in repository_refs(self._git) if ref.startswith(_MARKS)}
+        reached = [level for level in _RANK if f"{_MARKS}/{level.value}/{commit}" in marked]
+        return max(reached, key=_RANK.__getitem__, default=None)
+
+    def is_complete(self, commit: str, level: HistoryLevel) -> bool:
+        """Whether nothing needs to be fetched for this level."""
+        have = self.level(commit)
+        return have is not None and _RANK[have] >= _RANK[level]
+
+    def ask(self, version: str) -> refs.Resolved:
+        """The commit that a version means in the remote. Raises Unreachable, or UnknownVersion with near misses."""
+        wanted = [ref for ref in refs.candidates(version) if not ref.startswith("refs/remotes/")]
+        listed = self._list_remote(*wanted, *(f"{ref}^{{}}" for ref in wanted), *(["HEAD"] if version == "HEAD" else []))
+        found = refs.pick(version, listed)
+        if found is not None:
+            return found
+        if version == "HEAD" and "HEAD" in listed:
+            return refs.Resolved(listed["HEAD"], "")
+        tags = self._list_remote("--tags")
+        raise refs.unknown_version(version, [ref.removeprefix("refs/tags/") for ref in tags], self.url)
+
+    def bring(self, wanted: refs.Resolved, level: HistoryLevel) -> None:
+        """Fetch what is lacking. What has come stays, whatever happens; calling again goes on from there."""
+        name = wanted.tag or wanted.ref.rpartition("/")[2] or wanted.commit[:12]
+        if level is HistoryLevel.NONE and not self._marked(HistoryLevel.FILES):
+            self._fetch_tip(wanted, name, shallow=True, filtered=False)
+        else:
+            self._fetch_tip(wanted, name, shallow=not self._marked(HistoryLevel.FILES), filtered=True)
+            if level is not HistoryLevel.NONE:
+                self._deepen(wanted, name)
+        self._fetch_blobs(self._lacking_in_tree(wanted.commit), f"files of {name}")
+        self._mark(HistoryLevel.NONE, wanted.commit)
+        if level is HistoryLevel.NONE:
+            return
+        self._mark(HistoryLevel.FILES, wanted.commit)
+        if level is HistoryLevel.LINES:
+            self._fetch_blobs(self._lacking_in_history(wanted.commit), f"older versions of the files of {name}")
+            self._mark(HistoryLevel.LINES, wanted.commit)
+        self._git.succeeds("commit-graph", "write", "--reachable")
+
+    def _fetch_tip(self, wanted: refs.Resolved, name: str, *, shallow: bool, filtered: bool) -> None:
+        if not self._has(wanted.commit):
+            self._fetch(wanted, f"{name} alone" if shallow else name, ["--depth=1"] if shallow else [], filtered=filtered)
+        self._git.run("update-ref", wanted.ref or f"{_MARKS}/wanted/{wanted.commit}", wanted.commit)
+
+    def _deepen(self, wanted: refs.Resolved, name: str) -> None:
+        """Older commits in slices, until none that the tag reaches is a boundary."""
+        depth = _FIRST_SLICE
+        while boundary := self._boundary(wanted.commit):
+            ends = self._git.text("log", "--no-walk", "--stdin", "--format=%cs", data=b"\n".join(sorted(boundary)) + b"\n")
+            reached = min(ends.split())
+            count = int(self._git.text("rev-list", "--count", wanted.commit))
+            label = f"history of {name}: {count:,} commits, back to {reached}"
+            started = time.monotonic()
+            self._fetch(wanted, label, [f"--deepen={depth}"], filtered=True)
+            if self._boundary(wanted.commit) == boundary:
+                self._fetch(wanted, label, ["--unshallow"], filtered=True)
+                if self._boundary(wanted.commit):
+                    raise CheckoutError(f"the remote repository itself has no older history of {name}", where=self.url)
+            spent = time.monotonic() - started
+            depth = min(depth * 2, _MOST_SLICE) if spent < _QUICK else max(depth // 2, _LEAST_SLICE) if spent > _SLOW else depth
+
+    def _fetch(self, wanted: refs.Resolved, label: str, options: list[str], *, filtered: bool) -> None:
+        """One fetch of the tag or commit. The remote's answer tells whether it knows filters; that is remembered."""
+        refspec = f"+{wanted.ref}:{wanted.ref}" if wanted.ref else wanted.commit
+        filters = ["--filter=blob:none"] if filtered and self._setting("cartographer.filter") != "false" else []
+        said = self._run_fetch([*options, *filters, "origin", refspec], label)
+        if filters and any("filtering not recognized" in line for line in said):
+            self._git.run("config", "cartographer.filter", "false")
+            for key in ("remote.origin.promisor", "remote.origin.partialclonefilter"):
+                self._git.succeeds("config", "--unset-all", key)
+            for promise in self.path.glob("objects/pack/*.promisor"):
+                promise.unlink(missing_ok=True)
+
+    def _fetch_blobs(self, blobs: Sequence[str], label: str) -> None:
+        """Contents by id, in batches. Each batch stays; the total is exact, so the estimate is."""
+        if not blobs:
+            return
+        report = FetchReport(self._progress, f"fetching {label}", total=len(blobs))
+        for start in range(0, len(blobs), _BATCH):
+            batch = blobs[start: start + _BATCH]
+            data = b"".join(blob.encode() + b"\n" for blob in batch)
+            options = ["--no-write-fetch-head", "--filter=blob:none", "--stdin", "origin"]
+            self._run_fetch(options, label, data=data, report=report, settings=["-c", "fetch.negotiationAlgorithm=noop"])
+            report.finish(len(batch))
+
+    def _run_fetch(
+        self, arguments: list[str], label: str, *, data: bytes = b"", report: FetchReport | None = None, settings: Sequence[str] = (),
+    ) -> list[str]:
+        shown = report if report is not None else FetchReport(self._progress, f"fetching {label}")
+        command = [*settings, "fetch", "--progress", "--no-tags", "--no-auto-gc", *arguments]
+        try:
+            return self._net.run_with_progress(command, progress_parser(shown), data)
+        except GitError as error:
+            raise GitError(
+                error.message, stderr=error.stderr, where=self.url,
+                hint=error.hint or "What has come is kept: the same command goes on from here.",
+            ) from error
+
+    def _list_remote(self, *patterns: str) -> dict[str, str]:
+        git = Git(self.path if self.exists else None, network=True, keep=self._net.keep)
+        try:
+            options = [p for p in patterns if p.startswith("-")]
+            names = [p for p in patterns if not p.startswith("-")]
+            return refs.parse_remote_refs(git.run("ls-remote", *options, "--", self.url, *names, timeout=_ANSWER_WITHIN))
+        except GitError as error:
+            raise Unreachable(error.message, where=self.url, hint="Check the address and the network.") from error
+
+    def _lacking_in_tree(self, commit: str) -> list[str]:
+        """Contents of the pinned tree that are not here, by path."""
+        listing = parse_listing(self._objects().git.run("ls-tree", "-r", "-z", "-l", "--full-tree", commit))
+        return list(dict.fromkeys(file.blob for file in listing.files if file.path in listing.missing))
+
+    def _lacking_in_history(self, commit: str) -> list[str]:
+        """Contents of every older version that are not here, sorted by path."""
+        done = [ref for ref in repository_refs(self._git) if ref.startswith(f"{_MARKS}/{HistoryLevel.LINES.value}/")]
+        commits = self._git.run("rev-list", commit, *(f"^{ref}" for ref in done)).split()
+        self._progress.stage("listing older versions of files", len(commits))
+        by_path: dict[bytes, bytes] = {}
+        for chunk in _chunks(commits, 5_000):
+            output = self._git.run(
+                "diff-tree", "--stdin", "-r", "-m", "--root", "--no-renames", "-z", "--raw", "--no-commit-id", data=b"".join(c + b"\n" for c in chunk),
+            )
+            for blob, path in parse_raw(output):
+                by_path.setdefault(blob, path)
+            self._progress.step(len(chunk))
+        blobs = sorted(by_path, key=lambda blob: (by_path[blob], blob))
+        asked = b"".join(blob + b"\n" for blob in blobs)
+        answers = self._objects().git.run("cat-file", "--batch-check=%(objectname)", data=asked).split(b"\n")
+        return [blob.decode() for blob, answer in zip(blobs, answers, strict=False) if answer.endswith(b" missing")]
+
+    def _objects(self) -> ObjectView:
+        if self._view is None:
+            self._view = ObjectView(self.path)
+        return self._view
+
+    def _boundary(self, commit: str) -> frozenset[bytes]:
+        """The commits at which the history of `commit` is cut off."""
+        try:
+            shallow = frozenset((self.path / "shallow").read_bytes().split())
+        except OSError:
+            return frozenset()
+        return shallow & frozenset(self._git.run("rev-list", commit).split())
+
+    def _has(self, commit: str) -> bool:
+        return self._git.succeeds("cat-file", "-e", f"{commit}^{{commit}}")
+
+    def _marked(self, level: HistoryLevel) -> bool:
+        return any(ref.startswith(f"{_MARKS}/{level.value}/") for ref in repository_refs(self._git))
+
+    def _mark(self, level: HistoryLevel, commit: str) -> None:
+        self._git.run("update-ref", f"{_MARKS}/{level.value}/{commit}", commit)
+
+    def _setting(self, key: str) -> str:
+        try:
+            return self._git.text("config", "--get", key)
+        except GitError:
+            return ""
+
+
+_RAW = re.compile(rb":[0-7]{6} (?P<mode>[0-7]{6}) [0-9a-f]{40,64} (?P<blob>[0-9a-f]{40,64}) [AMT]")
+
+
+def parse_raw(output: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """(new blob, path) from `diff-tree --raw -z`; deletions and submodules are left out."""
+    records = iter(output.split(b"\0"))
+    for record in records:
+        if record.startswith(b":"):
+            path = next(records, b"")
+            match = _RAW.fullmatch(record)
+            if match is not None and match["mode"].startswith((b"10", b"12")):
+                yield match["blob"], path
+
+
+def _chunks(items: Sequence[bytes], size: int) -> Iterable[Sequence[bytes]]:
+    return (items[start: start + size] for start in range(0, len(items), size))
