@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Expressions over our own values. What is unknown makes everything that is built of it unknown."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import TYPE_CHECKING, Any
+
+from cartographer.dispatch.python.values import (
+    Bound,
+    Class,
+    Function,
+    Instance,
+    Module,
+    Native,
+    Partial,
+    Property,
+    RaisedError,
+    Scope,
+    Static,
+    Text,
+    Unknown,
+    Value,
+)
+from cartographer.model.location import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cartographer.dispatch.python.execute import Interpreter
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_, ast.FloorDiv: operator.floordiv, ast.Div: operator.truediv, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift, ast.BitXor: operator.xor,
+}  # fmt: skip
+_ORDER: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+_PLAIN = (str, int, float, bool, list, tuple, dict, set, frozenset, bytes, type(None))
+
+
+def evaluate(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
+    """The value of an expression."""
+    handler = _HANDLERS.get(type(node))
+    run.step()
+    return Unknown(type(node).__name__) if handler is None else handler(run, node, scope)
+
+
+def _constant(_run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
+    if isinstance(node.value, str):
+        return Text(node.value, Location(scope.module.path, node.lineno))
+    return node.value
+
+
+def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
+    return look_up(run, node.id, scope)
+
+
+def look_up(run: Interpreter, name: str, scope: Scope) -> Value:
+    """A name as Python finds it: local, enclosing, global, builtin."""
+    at: Scope | None = scope
+    first = True
+    while at is not None:
+        if name in at.variables and (first or not at.is_class):
+            return run.resolved(at.variables[name])
+        first = False
+        at = at.parent
+    module = scope.module
+    if name in module.namespace or name in module.pending:
+        return run.member(module, name)
+    return run.builtins.get(name, Unknown(name))
+
+
+def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
+    return attribute(run, evaluate(run, node.value, scope), node.attr, Location(scope.module.path, node.lineno))
+
+
+def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a kind of value
+    """`value.name`. Raises RaisedError when we know that there is none."""
+    match value:
+        case Unknown():
+            return Unknown(name)
+        case Module():
+            return run.member(value, name)
+        case Instance():
+            return _instance_attribute(run, value, name)
+        case Class():
+            return _class_attribute(run, value, name)
+        case Function():
+            return _function_attribute(run, value, name)
+        case Partial():
+            return {"func": value.function, "args": value.arguments, "keywords": value.keywords}.get(name, Unknown(name))
+        case Bound():
+            return value.receiver if name == "__self__" else attribute(run, value.function, name, place)
+        case _ if hasattr(type(value), "get_attribute"):
+            return value.get_attribute(run, name, place)
+        case Native() | Static() | Property():
+            return value.name if name == "__name__" and isinstance(value, Native) else Unknown(name)
+    if isinstance(value, _PLAIN):
+        if not hasattr(value, name):
+            raise RaisedError("AttributeError", name)
+        return Native(name, lambda _run, args, keywords, _place: _plain_method(value, name, args, keywords))
+    return Unknown(name)
+
+
+def _plain_method(value: Value, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+    hashable = not isinstance(value, (list, dict, set))
+    if hashable and any(isinstance(a, Unknown) for a in (*args, *keywords.values())):
+        return Unknown(name)
+    if isinstance(value, list) and name == "sort":
+        return None
+    try:
+        result = getattr(value, name)(*args, **keywords)
+    except TypeError:
+        return Unknown(name)
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
+        raise RaisedError(type(error).__name__, str(error)) from error
+    if isinstance(value, Text):
+        return placed(result, value.place)
+    return list(result) if name in ("items", "keys", "values") else result
+
+
+def placed(value: Value, place: Location | None) -> Value:
+    """Strings made of a placed string stand where it stands."""
+    if isinstance(value, str):
+        return Text(value, place)
+    if isinstance(value, (list, tuple)):
+        return type(value)(placed(v, place) for v in value)
+    return value
+
+
+def _instance_attribute(run: Interpreter, value: Instance, name: str) -> Value:
+    if name in value.attributes:
+        return value.attributes[name]
+    if name == "__class__":
+        return value.cls
+    if name == "__dict__":
+        return value.attributes
+    try:
+        member = value.cls.lookup(name)
+    except KeyError:
+        if value.cls.has_unknown_base() or name.startswith("__"):
+            return Unknown(name)
+        raise RaisedError("AttributeError", name) from None
+    if isinstance(member, (Function, Native, Partial)):
+        return Bound(member, value)
+    if isinstance(member, Static):
+        return Bound(member.function, value.cls) if member.of_class else member.function
+    if isinstance(member, Property):
+        return run.call(member.getter, [value], {}, None)
+    return member
+
+
+def _class_attribute(_run: Interpreter, value: Class, name: str) -> Value:
+    if name in ("__name__", "__qualname__"):
+        return value.name
+    if name == "__module__":
+        return value.module.name
+    try:
+        member = value.lookup(name)
+    except KeyError:
+        return Unknown(name)
+    if isinstance(member, Static):
+        return Bound(member.function, value) if member.of_class else member.function
+    return member
+
+
+def _function_attribute(_run: Interpreter, value: Function, name: str) -> Value:
+    if name in value.attributes:
+        return value.attributes[name]
+    if name == "__name__":
+        return Text(value.name, Location(value.origin.scope.module.path, value.origin.node.lineno))
+    known = {"__qualname__": value.qualname, "__module__": value.origin.scope.module.name}
+    if name in known:
+        return known[name]
+    if name == "__annotations__":
+        arguments = value.origin.node.args
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        value.attributes[name] = {a.arg: Unknown("annotation") for a in named if a.annotation is not None}
+        return value.attributes[name]
+    if name == "__wrapped__" and value.wrapped is not None:
+        return value.wrapped
+    return Unknown(name)
+
+
+def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
+    function = evaluate(run, node.func, scope)
+    args: list[Value] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            given = evaluate(run, argument.value, scope)
+            if not isinstance(given, (list, tuple, set)):
+                return Unknown("call with unknown arguments")
+            args.extend(given)
+        else:
+            args.append(evaluate(run, argument, scope))
+    keywords: dict[str, Value] = {}
+    for keyword in node.keywords:
+        value = evaluate(run, keyword.value, scope)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif isinstance(value, dict):
+            keywords.update(value)
+        else:
+            return Unknown("call with unknown keywords")
+    if isinstance(function, Native) and function.name == "super" and not args:
+        return run.super_of(scope)
+    return run.call(function, args, keywords, Location(scope.module.path, node.lineno))
+
+
+def _sequence(run: Interpreter, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
+    values: list[Value] = []
+    for item in node.elts:
+        if isinstance(item, ast.Starred):
+            given = evaluate(run, item.value, scope)
+            values.extend(given if isinstance(given, (list, tuple, set, dict)) else [Unknown("*")])
+        else:
+            values.append(evaluate(run, item, scope))
+    if isinstance(node, ast.Set):
+        return {v for v in values if is_hashable(v)}
+    return values if isinstance(node, ast.List) else tuple(values)
+
+
+def is_hashable(value: Value) -> bool:
+    """Whether a value can be a key."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
+    made: dict[Value, Value] = {}
+    for key, item in zip(node.keys, node.values, strict=True):
+        value = evaluate(run, item, scope)
+        if key is None:
+            made.update(value if isinstance(value, dict) else {})
+        elif is_hashable(name := evaluate(run, key, scope)):
+            made[name] = value
+    return made
+
+
+def _joined(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
+    parts: list[str] = []
+    for part in node.values:
+        value = evaluate(run, part.value if isinstance(part, ast.FormattedValue) else part, scope)
+        if not isinstance(value, (str, int, float)):
+            return Unknown("f-string")
+        parts.append(str(value))
+    # A name that is put together is named by the statement that asks for it.
+    return Text("".join(parts), run.here or Location(scope.module.path, node.lineno))
+
+
+def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
+    left, right = evaluate(run, node.left, scope), evaluate(run, node.right, scope)
+    apply = _BINARY.get(type(node.op))
+    if apply is None or not isinstance(left, _PLAIN) or not isinstance(right, _PLAIN):
+        return Unknown("operation")
+    try:
+        result = apply(left, right)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
+        raise RaisedError(type(error).__name__, str(error)) from error
+    naming = right if isinstance(left, Text) and left.endswith("::") else left
+    return placed(result, naming.place) if isinstance(naming, Text) else result
+
+
+def _boolean(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value:
+    unknown: Unknown | None = None
+    value: Value = None
+    for part in node.values:
+        value = evaluate(run, part, scope)
+        truth = truth_of(value)
+        if truth is None:
+            unknown = Unknown("condition")
+        elif truth is isinstance(node.op, ast.Or):
+            return value if unknown is None else (unknown if truth else value)
+    return value if unknown is None else unknown
+
+
+def truth_of(value: Value) -> bool | None:
+    """Whether a value counts as true; None when we cannot tell."""
+    if isinstance(value, Unknown):
+        return None
+    if isinstance(value, _PLAIN):
+        return bool(value)
+    return True
+
+
+def _unary(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:
+    value = evaluate(run, node.operand, scope)
+    if isinstance(node.op, ast.Not):
+        truth = truth_of(value)
+        return Unknown("condition") if truth is None else not truth
+    if isinstance(node.op, ast.USub) and isinstance(value, (int, float)):
+        return -value
+    return Unknown("operation")
+
+
+def _compare(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
+    left = evaluate(run, node.left, scope)
+    unknown = False
+    for sign, right_node in zip(node.ops, node.comparators, strict=True):
+        right = evaluate(run, right_node, scope)
+        answer = _compared(left, sign, right)
+        if answer is False:
+            return False
+        unknown = unknown or answer is None
+        left = right
+    return Unknown("comparison") if unknown else True
+
+
+def _compared(left: Value, sign: ast.cmpop, right: Value) -> bool | None:
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return None
+    if isinstance(sign, (ast.Is, ast.IsNot)):
+        same = left is right or (isinstance(left, (str, int, bool)) and left == right)
+        return same is isinstance(sign, ast.Is)
+    try:
+        if isinstance(sign, (ast.Eq, ast.NotEq)):
+            return bool(left == right) is isinstance(sign, ast.Eq)
+        if isinstance(sign, (ast.In, ast.NotIn)):
+            if not isinstance(right, (str, list, tuple, dict, set, frozenset)):
+                return None
+            found = left in right
+            if not found and not isinstance(right, str) and Unknown in map(type, right):
+                return None
+            return found is isinstance(sign, ast.In)
+        return bool(_ORDER[type(sign)](left, right))
+    except TypeError:
+        return None
+
+
+def _conditional(run: Interpreter, node: ast.IfExp, scope: Scope) -> Value:
+    truth = truth_of(evaluate(run, node.test, scope))
+    if truth is None:
+        chosen = [evaluate(run, node.body, scope), evaluate(run, node.orelse, scope)]
+        return next((v for v in chosen if not isinstance(v, Unknown)), chosen[0])
+    return evaluate(run, node.body if truth else node.orelse, scope)
+
+
+def _subscript(run: Interpreter, node: ast.Subscript, scope: Scope) -> Value:
+    value = evaluate(run, node.value, scope)
+    if isinstance(node.slice, ast.Slice):
+        bounds = [
+            None if part is None else evaluate(run, part, scope) for part in (node.slice.lower, node.slice.upper, node.slice.step)
+        ]
+        if isinstance(value, (str, list, tuple)) and all(b is None or isinstance(b, int) for b in bounds):
+            part = value[slice(*bounds)]
+            return placed(part, value.place) if isinstance(value, Text) else part
+        return Unknown("slice")
+    index = evaluate(run, node.slice, scope)
+    if isinstance(index, Unknown) or not isinstance(value, (str, list, tuple, dict)):
+        return Unknown("item")
+    try:
+        return value[index]
+    except (KeyError, IndexError, TypeError) as error:
+        raise RaisedError(type(error).__name__, str(error)) from error
+
+
+def _lambda(run: Interpreter, node: ast.Lambda, scope: Scope) -> Value:
+    return run.make_function(node, scope, "<lambda>")
+
+
+def _comprehension(run: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, scope: Scope) -> Value:
+    inner = Scope({}, scope, scope.module, owner=scope.owner, receiver=scope.receiver)
+    values: list[Value] = []
+    pairs: dict[Value, Value] = {}
+    for whole in _generated(run, node.generators, inner):
+        if not whole:
+            return Unknown("comprehension")
+        if isinstance(node, ast.DictComp):
+            key = evaluate(run, node.key, inner)
+            if is_hashable(key):
+                pairs[key] = evaluate(run, node.value, inner)
+        else:
+            values.append(evaluate(run, node.elt, inner))
+    if isinstance(node, ast.DictComp):
+        return pairs
+    return {v for v in values if is_hashable(v)} if isinstance(node, ast.SetComp) else values
+
+
+def _generated(run: Interpreter, generators: list[ast.comprehension], scope: Scope) -> Iterator[bool]:
+    """Bind the variables for every round: True a round, False when a source or a condition is unknown."""
+    if not generators:
+        yield True
+        return
+    first, *rest = generators
+    source = evaluate(run, first.iter, scope)
+    if not isinstance(source, (list, tuple, dict, set, frozenset, str, range)):
+        yield False
+        return
+    for item in list(source):
+        run.assign(first.target, item, scope)
+        truths = [truth_of(evaluate(run, test, scope)) for test in first.ifs]
+        if any(t is None for t in truths):
+            yield False
+            return
+        if all(truths):
+            yield from _generated(run, rest, scope)
+
+
+def _named(run: Interpreter, node: ast.NamedExpr, scope: Scope) -> Value:
+    value = evaluate(run, node.value, scope)
+    run.assign(node.target, value, scope)
+    return value
+
+
+_HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {
+    ast.Constant: _constant, ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.List: _sequence,
+    ast.Tuple: _sequence, ast.Set: _sequence, ast.Dict: _dict, ast.JoinedStr: _joined, ast.BinOp: _binary,
+    ast.BoolOp: _boolean, ast.UnaryOp: _unary, ast.Compare: _compare, ast.IfExp: _conditional, ast.Subscript: _subscript,
+    ast.Lambda: _lambda, ast.ListComp: _comprehension, ast.SetComp: _comprehension, ast.GeneratorExp: _comprehension,
+    ast.DictComp: _comprehension, ast.NamedExpr: _named,
+}  # fmt: skip

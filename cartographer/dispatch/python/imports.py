@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which modules `import torch` brings, in which order, without evaluating those that register nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# What registers something, when it runs at import.
+_REGISTERS = re.compile(
+    rb"register_decomposition\(|register_meta\(|_make_\w*prim\w*\(|custom_op\(|\bLibrary\(|torch\.library\.\w+\(|activate_meta\("
+    rb"|register_\w*prims?\(|_register_jit_decomposition"
+)
+_NOT_RUN = re.compile(rb"(?:async\s+)?def\b|class\b|#|import\b|from\b|[)\]}]|[\"']|r?\"\"\"")
+_IMPORT = re.compile(r"(?P<indent>[ \t]*)(?:from\s+(?P<source>\.*[\w.]*)\s+import\s+(?P<names>\([^)]*\)?|[^#\n]*)|import\s+(?P<modules>[^#\n]*))")
+_BLOCK = re.compile(r"(?P<indent>[ \t]*)(?:async\s+)?(?P<word>def|class|if|elif|else|try|except|finally|with|for|while)\b(?P<rest>.*)")
+_TRIPLE = re.compile(r'"""|\'\'\'')
+
+
+class Sources:
+    """The Python files of a tree, as modules."""
+
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        self._texts = texts
+        self._paths: dict[str, str] = {}
+        for path in texts:
+            if path.endswith(".py"):
+                name = path.removesuffix(".py").replace("/", ".")
+                self._paths[name.removesuffix(".__init__")] = path
+
+    def path(self, module: str) -> str | None:
+        """The file of a module."""
+        return self._paths.get(module)
+
+    def is_package(self, module: str) -> bool:
+        """Whether a module is a package's __init__."""
+        return self._paths.get(module, "").endswith("__init__.py")
+
+    def text(self, module: str) -> bytes:
+        """The bytes of a module."""
+        return self._texts[self._paths[module]]
+
+    def registers(self, module: str) -> bool:
+        """Whether a module registers something at import: outside functions, classes and texts. What its functions
+        register is seen when something calls them.
+        """
+        text = self.text(module)
+        return any(_runs(text, found.start()) for found in _REGISTERS.finditer(text))
+
+    def absolute(self, module: str, source: str) -> str:
+        """The absolute name of a relative import."""
+        if not source.startswith("."):
+            return source
+        dots = len(source) - len(source.lstrip("."))
+        parts = module.split(".")
+        parts = parts[: len(parts) - dots + (1 if self.is_package(module) else 0)]
+        rest = source.lstrip(".")
+        return ".".join([*parts, rest] if rest else parts)
+
+    def imports(self, module: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """What importing a module imports: (module, names taken from it), in order. Bodies of functions and what is
+        for type checkers only do not run.
+        """
+        text = self.text(module).decode("utf-8", "replace")
+        for source, names in _statements(text):
+            if source is None:
+                for part in names:
+                    yield part, ()
+            else:
+                yield self.absolute(module, source), names
+
+
+def _runs(text: bytes, position: int) -> bool:
+    """Whether a place is part of a statement at the outermost level, or of a block of such statements."""
+    start = text.rfind(b"\n", 0, position) + 1
+    while start and text[start : start + 1] in (b" ", b"\t", b"\n", b"\r", b"#"):
+        start = text.rfind(b"\n", 0, start - 1) + 1
+    return _NOT_RUN.match(text, start) is None
+
+
+def _statements(text: str) -> Iterator[tuple[str | None, tuple[str, ...]]]:
+    """Import statements that run at import, as (source or None, names)."""
+    lines = text.split("\n")
+    skipped: int | None = None  # indentation of a block whose body does not run
+    fence = ""
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        if fence or '"""' in line or "'''" in line:
+            fence, inside = _fences(line, fence)
+            if inside:
+                continue
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        indent = len(line) - len(line.lstrip())
+        if skipped is not None:
+            if indent > skipped or (number > 1 and lines[number - 2].endswith("\\")):
+                continue
+            skipped = None
+        block = _BLOCK.match(line)
+        if block is not None:
+            opened = _opened(line)
+            while opened > 0 and number < len(lines):  # a head over several lines ends at the indentation it began with
+                opened += _opened(lines[number])
+                number += 1
+            if block.group("word") == "def" or (block.group("word") == "if" and re.match(r"\s*(?:typing\.|t\.)?TYPE_CHECKING\s*:", block.group("rest"))):
+                skipped = indent
+            continue
+        if not stripped.startswith(("import ", "from ")):
+            continue
+        while stripped.count("(") > stripped.count(")") and number < len(lines):
+            stripped += " " + lines[number].partition("#")[0].strip()
+            number += 1
+        while stripped.endswith("\\") and number < len(lines):
+            stripped = stripped[:-1] + " " + lines[number].strip()
+            number += 1
+        found = _IMPORT.match(stripped)
+        if found is not None and found.group("modules") is not None:
+            yield None, tuple(p.split(" as ")[0].strip() for p in found.group("modules").split(",") if p.strip())
+        elif found is not None:
+            names = found.group("names").strip("() \t")
+            yield found.group("source"), tuple(n.split(" as ")[0].strip() for n in names.split(",") if n.strip())
+
+
+def _opened(line: str) -> int:
+    """Parentheses that a line leaves open, strings and comments aside."""
+    plain = re.sub(r"\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|#.*", "", line)
+    return sum(plain.count(sign) for sign in "([{") - sum(plain.count(sign) for sign in ")]}")
+
+
+def _fences(line: str, fence: str) -> tuple[str, bool]:
+    """Follow triple quotes over a line: the fence that is open after it, and whether the line began inside one."""
+    began = bool(fence)
+    position = 0
+    while True:
+        if fence:
+            at = line.find(fence, position)
+            if at < 0:
+                return fence, began
+            position, fence = at + 3, ""
+        else:
+            found = _TRIPLE.search(line, position)
+            if found is None or "#" in line[position : found.start()]:
+                return "", began
+            fence, position = found.group(), found.end()

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The values of the evaluation. Plain Python constants and containers stand for themselves."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cartographer.model.location import Location
+
+Value = Any
+
+
+class Unknown:
+    """A value that we cannot tell; everything made of it is unknown too."""
+
+    __slots__ = ("what",)
+
+    def __init__(self, what: str = "") -> None:
+        self.what = what
+
+    def __repr__(self) -> str:
+        return f"<unknown {self.what}>"
+
+
+class Text(str):
+    """A string that knows where it is written."""
+
+    __slots__ = ("place",)
+    place: Location | None
+
+    def __new__(cls, text: str, place: Location | None) -> Text:
+        """Attach a place to a text."""
+        made = super().__new__(cls, text)
+        made.place = place
+        return made
+
+
+class RaisedError(Exception):
+    """An exception that the evaluated code raises."""
+
+    def __init__(self, kind: str, what: str = "") -> None:
+        super().__init__(f"{kind}: {what}" if what else kind)
+        self.kind = kind
+
+
+class OutOfStepsError(Exception):
+    """The evaluation takes too long; the caller reports it."""
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """Variables of a function, class body or comprehension; `parent` is where other names are looked up."""
+
+    variables: dict[str, Value]
+    parent: Scope | None
+    module: Module
+    is_class: bool = False
+    outer_names: set[str] = field(default_factory=set)  # declared nonlocal or global
+    owner: Class | None = None  # class of the method that runs here
+    receiver: Value = None
+    candidates: list[Value] = field(default_factory=list)  # returned under conditions that we cannot tell
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    """A module of the tree, or one of the few that we stand in for."""
+
+    name: str
+    path: str = ""
+    namespace: dict[str, Value] = field(default_factory=dict)
+    state: str = "new"  # new | imported | indexed (evaluated by name) | executing | executed
+    native: bool = False
+    stand_in: Value = None  # asked for the members of a native module
+    pending: dict[str, list[ast.stmt]] = field(default_factory=dict)  # by the name that they bind, not evaluated yet
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function or lambda of the tree, with the scope that it closes over."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    name: str
+    qualname: str
+    defaults: list[Value]
+    keyword_defaults: dict[str, Value]
+    attributes: dict[str, Value] = field(default_factory=dict)
+    wrapped: Function | None = None
+    owner: Class | None = None
+    generator: bool | None = None  # whether it yields; None until it is called
+
+    @property
+    def origin(self) -> Function:
+        """The function that a person wrote, under all wrappers made by functools.wraps."""
+        function = self
+        while function.wrapped is not None:
+            function = function.wrapped
+        return function
+
+
+@dataclass(slots=True, eq=False)
+class Native:
+    """A function that we stand in for."""
+
+    name: str
+    call: Callable[..., Value]
+
+
+@dataclass(slots=True, eq=False)
+class Partial:
+    """functools.partial."""
+
+    function: Value
+    arguments: tuple[Value, ...]
+    keywords: dict[str, Value]
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    """A class of the tree."""
+
+    name: str
+    bases: tuple[Value, ...]
+    namespace: dict[str, Value]
+    module: Module
+    own_fields: list[str] = field(default_factory=list)  # annotated, in order: those of a dataclass
+
+    def fields(self) -> list[str]:
+        """The annotated fields of the bases and its own."""
+        found = [f for base in self.bases if isinstance(base, Class) for f in base.fields()]
+        return [*found, *(f for f in self.own_fields if f not in found)]
+
+    def lookup(self, name: str) -> Value:
+        """A member of the class or its bases; raises KeyError."""
+        if name in self.namespace:
+            return self.namespace[name]
+        for base in self.bases:
+            if isinstance(base, Class):
+                try:
+                    return base.lookup(name)
+                except KeyError:
+                    continue
+        raise KeyError(name)
+
+    def has_unknown_base(self) -> bool:
+        """Whether a base is no class of ours, so that members may be missing here."""
+        return any(b.has_unknown_base() if isinstance(b, Class) else True for b in self.bases)
+
+    def names(self) -> set[str]:
+        """Its own name and those of its bases."""
+        found = {self.name}
+        for base in self.bases:
+            found |= base.names() if isinstance(base, Class) else {getattr(base, "name", "")}
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Instance:
+    """An object of a class of the tree."""
+
+    cls: Class
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Bound:
+    """A method with its object."""
+
+    function: Value
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A class that we know by name only: torch._ops.OpOverload, torch._C.FunctionSchema, ..."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """@property."""
+
+    getter: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """@staticmethod and @classmethod."""
+
+    function: Value
+    of_class: bool = False
+
+
+def is_known(value: Value) -> bool:
+    """Whether we can tell the value, at least its outside."""
+    return not isinstance(value, Unknown)

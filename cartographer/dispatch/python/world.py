@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The dispatcher as Python sees it while torch is imported: operators, schemas, and what is registered so far."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cartographer.dispatch.findings import Defined, Fallback, Registered
+from cartographer.model.operator import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from cartographer.model.dispatch import KeyRules
+    from cartographer.model.location import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """The alias annotation of an argument: `a` or `a!`."""
+
+    is_write: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A schema's type as TorchScript sees it, as far as registration code asks."""
+
+    text: str
+
+    def contained(self) -> tuple[Type, ...]:
+        """The types inside: of `Tensor[]?` that is `Tensor[]`."""
+        if self.text.endswith("?"):
+            return (Type(self.text[:-1]),)
+        found = re.match(r"(.*)\[\d*\]\Z", self.text)
+        return (Type(found.group(1)),) if found else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument or a return of a schema."""
+
+    name: str
+    type: Type
+    alias_info: Alias | None
+    kwarg_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A function schema as torch._C.FunctionSchema shows it."""
+
+    name: str  # aten::add
+    overload_name: str
+    arguments: tuple[Argument, ...]
+    returns: tuple[Argument, ...]
+    text: str = ""
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether an argument is written to."""
+        return any(a.alias_info is not None and a.alias_info.is_write for a in self.arguments)
+
+
+def parse_schema(text: str) -> Schema:
+    """Take a schema apart; raises ValueError."""
+    found = re.match(r"\s*([\w:]+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.*?)\s*\Z", text, re.DOTALL)
+    if found is None:
+        raise ValueError(text)
+    name, overload, inside, returns = found.groups()
+    arguments: list[Argument] = []
+    keyword_only = False
+    for part in _split(inside):
+        if part == "*":
+            keyword_only = True
+        elif part:
+            arguments.append(_argument(part, keyword_only=keyword_only))
+    returns = returns[1:-1] if returns.startswith("(") and returns.endswith(")") else returns
+    made = tuple(_argument(part, keyword_only=False) for part in _split(returns) if part)
+    return Schema(name, overload or "", tuple(arguments), made, text)
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for at, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()]
+
+
+def _argument(text: str, *, keyword_only: bool) -> Argument:
+    text = re.sub(r"\s*=.*", "", text, flags=re.DOTALL)
+    alias = re.search(r"\(([^()]*)\)", text)
+    plain = re.sub(r"\([^()]*\)", "", text)
+    typed, _, name = plain.strip().rpartition(" ")
+    if not typed:
+        typed, name = name, ""
+    return Argument(name, Type(typed.strip()), Alias("!" in alias.group(1)) if alias else None, keyword_only)
+
+
+@dataclass(slots=True)
+class World:
+    """The dispatcher's state, which registrations from Python change."""
+
+    rules: KeyRules
+    serves: Callable[[Mapping[str, bool]], Mapping[str, str]]  # {key: fallthrough} -> computed table
+    schemas: dict[str, str] = field(default_factory=dict)  # full name -> schema text
+    kernels: dict[str, dict[str, bool]] = field(default_factory=dict)  # full name -> {key: fallthrough}
+    script: set[str] = field(default_factory=set)  # TorchScript-only overloads
+    is_complete: bool = True  # False: operators may exist that this source does not show (a wheel)
+    defined: list[Defined] = field(default_factory=list)
+    registered: list[Registered] = field(default_factory=list)
+    fallbacks: list[Fallback] = field(default_factory=list)
+    _overloads: dict[str, list[str]] = field(default_factory=dict)
+    _parsed: dict[str, Schema] = field(default_factory=dict)
+
+    def add(self, name: str, schema: str) -> None:
+        """Make an operator known."""
+        if name not in self.schemas:
+            base, _, overload = name.partition(".")
+            self._overloads.setdefault(base, []).append(overload)
+        self.schemas[name] = schema
+
+    def add_script(self, names: Iterable[str]) -> None:
+        """Make TorchScript's own overloads known: packets list them, the dispatcher has no kernel for them."""
+        for name in names:
+            if name not in self.schemas:
+                self.script.add(name)
+                base, _, overload = name.partition(".")
+                known = self._overloads.setdefault(base, [])
+                if overload not in known:
+                    known.append(overload)
+
+    def overloads(self, base: str) -> list[str]:
+        """The overload names of `aten::add`, "" for the default one; empty when there is no such operator."""
+        return self._overloads.get(base, [])
+
+    def schema(self, name: str) -> Schema | None:
+        """The parsed schema of an operator, None when it has none that we can read."""
+        if name not in self._parsed:
+            try:
+                self._parsed[name] = parse_schema(self.schemas[name])
+            except (KeyError, ValueError):
+                return None
+        return self._parsed[name]
+
+    def has_kernel(self, name: str, key: str | None = None) -> bool:
+        """Whether an operator has a kernel, for that key."""
+        keys = self.kernels.get(name, {})
+        return bool(keys) if key is None else self.rules.key(key) in keys
+
+    def has_computed_kernel(self, name: str, key: str) -> bool:
+        """Whether the computed table has something else than an error for a key."""
+        if name not in self.kernels:
+            return False
+        return self.serves(self.kernels[name]).get(self.rules.key(key), "missing") != "missing"
+
+    def define(self, name: str, schema: str, place: Location, build: tuple[str, ...], tags: tuple[str, ...]) -> None:
+        """A definition from Python."""
+        self.add(name, schema)
+        self.kernels.setdefault(name, {})
+        self.defined.append(Defined(name, schema, Origin.PYTHON, place, build, "", tags))
+
+    def register(
+        self, name: str, key: str, kernel: str | None, place: Location, build: tuple[str, ...], *, fallthrough: bool
+    ) -> None:
+        """A kernel from Python."""
+        key = self.rules.key(key)
+        self.kernels.setdefault(name, {})[key] = fallthrough
+        self.registered.append(
+            Registered(name, key, kernel, Origin.PYTHON, place, build, fallthrough=fallthrough, boxed=True)
+        )
