@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The link stage as a whole: operators and facts -> operators with chains, helpers, callers and callees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cartographer.link.chains import chains_in
+from cartographer.link.gradients import Gradients
+from cartographer.link.stubs import as_values
+from cartographer.link.tree import tree_of
+from cartographer.model.atlas import Unresolved
+from cartographer.model.operator import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from cartographer.model.atlas import Stub
+    from cartographer.model.fact import FileFacts
+    from cartographer.model.operator import Chain, Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What the stage hands on."""
+
+    operators: tuple[Operator, ...]
+    stubs: tuple[Stub, ...]
+    unresolved: tuple[Unresolved, ...]
+
+
+def link(
+    operators: Iterable[Operator], facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None,
+) -> Linked:
+    """Follow every operator down to its kernels and back to its derivative's helpers."""
+    tree = tree_of(operators, facts, source)
+    chains = chains_in(tree)
+    gradients = Gradients(tree.index)
+    callees = {name: _called(found, tree.by_name.by_name) for name, found in chains.items()}
+    callers: dict[str, list[str]] = {}
+    for name, called in sorted(callees.items()):
+        for callee in called:
+            callers.setdefault(callee, []).append(name)
+    linked = []
+    for operator in tree.operators:
+        autograd = operator.autograd
+        if autograd is not None:
+            autograd = replace(autograd, helpers=gradients.helpers(operator))
+        linked.append(replace(
+            operator, kernels=chains[operator.name], autograd=autograd,
+            callers=tuple(callers.get(operator.name, ())), callees=callees[operator.name],
+        ))
+    return Linked(tuple(linked), as_values(tree.stubs), tuple(_unresolved(linked)))
+
+
+def _called(chains: Mapping[str, Chain], known: Mapping[str, Operator]) -> tuple[str, ...]:
+    """The operators that the chains of one operator name as called; the symbol of such a step is the operator's."""
+    names = (
+        name
+        for chain in chains.values()
+        for step in chain.steps
+        if step.role == "calls"
+        for name in (step.symbol, f"aten::{step.symbol.rpartition('::')[2]}")
+    )
+    return tuple(dict.fromkeys(name for name in names if name in known))
+
+
+def _unresolved(operators: Iterable[Operator]) -> Iterable[Unresolved]:
+    for operator in operators:
+        for key, chain in operator.kernels.items():
+            if chain.status is Status.UNRESOLVED:
+                yield Unresolved("link", f"{operator.name} {key}", chain.reason or "", operator.declared.path, operator.declared.line)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a request to an atlas: the stages in order. The only place where they meet."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cartographer import __version__
+from cartographer.checkout.cache import Cache
+from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
+from cartographer.checkout.manifest import manifest
+from cartographer.checkout.open import SourceRequest, history_repository, open_tree
+from cartographer.codegen import operators as codegen
+from cartographer.codegen import sources as generators
+from cartographer.codegen.files import generated_files
+from cartographer.compare.rows import operator_list
+from cartographer.declare import declarations
+from cartographer.dispatch import assemble, collect
+from cartographer.link import inventory
+from cartographer.link import operators as link
+from cartographer.model.atlas import Atlas, Strata
+from cartographer.progress import SilentProgress
+from cartographer.scan.cache import FactCache
+from cartographer.scan.pool import FactBase, gather
+from cartographer.store import writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.checkout.manifest import Manifest
+    from cartographer.model.oplist import OperatorList
+    from cartographer.model.source import Tree
+    from cartographer.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    """What to build and where to."""
+
+    source: SourceRequest
+    out: Path | None = None  # default: atlas/<tag>
+    workers: int = 2
+    html: bool = True
+
+
+def build(request: BuildRequest, progress: Progress | None = None) -> Path:
+    """Build one atlas; returns the folder that holds atlas.db and index.html.
+
+    Whatever stood there stays whole until the new one is complete. Raises CartographerError.
+    """
+    progress = progress or SilentProgress()
+    started = time.perf_counter()
+    cache = Cache(request.source.cache)
+    tree = open_tree(request.source, progress)
+    out = request.out or Path("atlas") / tree.info.tag
+    writer.check_writable(out)
+    atlas = read_atlas(tree, cache, progress, workers=request.workers)
+    seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
+    progress.stage("writing atlas.db")
+    path = writer.write(replace(atlas, seconds=seconds), out)
+    if request.html:
+        render(path, out, progress)
+    progress.close()
+    return out
+
+
+def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2) -> Atlas:
+    """All stages that read: from a tree to the values of an atlas."""
+    listed = tree.files()
+    scope = manifest(listed)
+    progress.stage("reading the operator lists")
+    declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
+    sources = _matching(tree, generators.WANTED)
+    derived = codegen.derive(declared, sources)
+    generated = generated_files(sources)
+    facts = scan(tree, scope, cache, progress, workers=workers)
+    progress.stage("registrations and dispatch tables")
+    findings = collect.registrations(facts, derived, _matching(tree, collect.WANTED))
+    operators, unresolved = assemble.assemble(derived, findings)
+    progress.stage("kernels")
+    linked = link.link(operators, facts)
+    progress.stage("files and symbols")
+    files = tuple(scoped.file for scoped in scope.files)
+    strata = date(tree, cache, progress)
+    return Atlas(
+        source=tree.info,
+        tool_version=__version__,
+        operators=linked.operators,
+        files=inventory.file_entries(files, facts),
+        symbols=tuple(inventory.symbols(facts)),
+        stubs=linked.stubs,
+        generated=generated,
+        unresolved=(*unresolved, *linked.unresolved),
+        strata=strata,
+        rows=operator_list(tree.info, declared, derived),
+    )
+
+
+def scan(tree: Tree, scope: Manifest, cache: Cache, progress: Progress, *, workers: int = 2) -> FactBase:
+    """The facts of every file in scope; files that an earlier build has seen come from the cache, by blob id."""
+    blobs = {scoped.file.path: scoped.file.blob for scoped in scope.files}
+    kept = FactCache(cache.folder("facts") / "facts.db" if cache.writable else None)
+    try:
+        return gather(((path, blobs[path], data) for path, data in tree.read_many(blobs)), kept, workers, progress)
+    finally:
+        kept.close()
+
+
+def date(tree: Tree, cache: Cache, progress: Progress) -> Strata:
+    """When each line was laid down, as far as the source has its history."""
+    from cartographer.history.strata import date_tree
+
+    access = history_repository(tree)
+    if access is None:
+        return Strata("none", "this source has no git history; build from a clone to date its lines")
+    return date_tree(
+        Path(access.git_dir), access.commit, level=access.level.value, cache_dir=cache.folder("history"), progress=progress,
+    )
+
+
+def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
+    """The operator list alone: for comparing releases without building atlases."""
+    tree = open_tree(request, progress)
+    declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
+    derived = codegen.derive(declared, _matching(tree, generators.WANTED))
+    return operator_list(tree.info, declared, derived)
+
+
+def build_demo(out: Path | None, progress: Progress, *, html: bool = True) -> Path:
+    """The atlas of mini torch, the repository of our own that comes along: no network, a few seconds."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="mini-torch-") as folder:
+        repository = make_demo_repository(Path(folder) / "mini_torch.git")
+        source = SourceRequest(version=DEMO_TAG, repo=str(repository))
+        return build(BuildRequest(source, out or Path("atlas") / "demo", html=html), progress)
+
+
+def render(db: Path, out: Path, progress: Progress) -> None:
+    """The site of an atlas, from its database alone."""
+    from cartographer.render.write import write_site
+    from cartographer.store.reader import Reader
+
+    with Reader(db) as reader:
+        write_site(reader, out, progress)
+
+
+def _matching(tree: Tree, globs: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of the files that one of the globs names."""
+    patterns = tuple(globs)
+    exact = {p for p in patterns if not any(c in p for c in "*?[")}
+    wild = [p for p in patterns if p not in exact]
+    paths = [f.path for f in tree.files() if f.path in exact or any(fnmatchcase(f.path, p) for p in wild)]
+    return dict(tree.read_many(paths))
