@@ -1,0 +1,286 @@
+// Atlas of the PyTorch source: theme, keys, search, copy buttons. Every page reads without it.
+// Classic script (file:// allows no modules and no fetch); the search index is further scripts, loaded on first use.
+(function () {
+  "use strict";
+  var root = document.documentElement, base = root.dataset.root || "";
+  function $(selector, from) { return (from || document).querySelector(selector); }
+  function all(selector, from) { return Array.prototype.slice.call((from || document).querySelectorAll(selector)); }
+  function make(tag, attributes, text) {
+    var element = document.createElement(tag);
+    Object.keys(attributes || {}).forEach(function (name) { element.setAttribute(name, attributes[name]); });
+    if (text) { element.textContent = text; }
+    return element;
+  }
+
+  // Theme: the system's unless the reader chose; theme.js sets the choice before the first paint.
+  function isDark() { return root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches; }
+  function toggleTheme() {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("atlas-theme", root.dataset.theme); } catch (e) { /* private window */ }
+  }
+
+  // Tools in the masthead exist only where scripts run.
+  var tools = $(".tools"), help = null;
+  if (tools) {
+    var theme = make("button", { class: "icon-btn", type: "button", "aria-label": "Light or dark theme", title: "Light or dark (t)" }, "◐");
+    var keys = make("button", { class: "icon-btn", type: "button", "aria-label": "Keys and signs", title: "Keys and signs (?)" }, "?");
+    theme.addEventListener("click", toggleTheme); keys.addEventListener("click", showHelp);
+    tools.append(theme, keys);
+  }
+  function showHelp() {
+    if (help) { if (help.open) { help.close(); } else { help.showModal(); } return; }
+    help = make("dialog", { class: "help", "aria-labelledby": "help-h" });
+    var box = make("div"), list = make("dl"), form = make("form", { method: "dialog" });
+    box.append(make("h2", { id: "help-h" }, "Keys and signs"), list);
+    [["/ or s", "search operators, kernels, files, names"], ["g, then 1 to 8", "go to a floor"], ["[ and ]", "previous and next sheet"],
+      ["c", "copy the place of the receipt in focus"], ["t", "light or dark"], ["?", "this sheet; Esc closes"]].forEach(function (row) {
+      var key = make("dt"); key.append(make("kbd", {}, row[0])); list.append(key, make("dd", {}, row[1]));
+    });
+    box.append(make("p", {}, "Orange is the subject, ink is structure, grey is context. Dashed is generated, implied or dormant. A dotted link is a receipt: it opens the line that was read."));
+    form.append(make("button", { class: "btn" }, "Close")); box.append(form); help.append(box); document.body.append(help);
+    help.showModal();
+  }
+
+  // Receipts: "path:line" from a permalink, for the clipboard.
+  function placeOf(link) {
+    var found = /\/blob\/[^/]+\/([^#]+)(?:#L(\d+))?/.exec(link.getAttribute("href") || "");
+    return found ? decodeURIComponent(found[1]) + (found[2] ? ":" + found[2] : "") : "";
+  }
+  function copy(text, shown) {
+    function say(ok) {
+      var before = shown.textContent;
+      shown.textContent = ok ? "copied" : "not copied"; shown.classList.add("copied");
+      setTimeout(function () { shown.textContent = before; shown.classList.remove("copied"); }, 1200);
+    }
+    function byHand() {
+      var field = make("textarea", { "aria-hidden": "true", style: "position:fixed;opacity:0" });
+      field.value = text; document.body.append(field); field.select();
+      var ok = false; try { ok = document.execCommand("copy"); } catch (e) { /* said below */ }
+      field.remove(); shown.focus(); say(ok);
+    }
+    if (navigator.clipboard && window.isSecureContext) { navigator.clipboard.writeText(text).then(function () { say(true); }, byHand); } else { byHand(); }
+  }
+  all(".steps li").forEach(function (step) {
+    var link = $("a.r", step), place = link && placeOf(link);
+    if (!place) { return; }
+    var button = make("button", { class: "copy", type: "button", "aria-label": "Copy " + place }, "copy");
+    button.addEventListener("click", function () { copy(place, button); });
+    step.append(button);
+  });
+  document.addEventListener("mouseover", function (event) {
+    var link = event.target.closest && event.target.closest("a.r");
+    if (link && !link.title) { link.title = placeOf(link); }
+  });
+
+  // Search: a combobox over window.ATLAS_SHARDS. Shard 0 answers most; files, kernels and symbols come when asked for.
+  var input = $("#q"), list = $("#results"), rows = { "0": null }, wanted = {}, active = -1, hits = [];
+  // What a kind is worth: operators and the names of the user's world before the ground below them.
+  var WEIGHT = { plate: 0, operator: 0, python: 400, node: 300, binding: 500, guide: 350, stub: 600, kernel: 1200, folder: 900, file: 1000, symbol: 1500 };
+  function load(name, then) {
+    if (wanted[name]) { return; }
+    wanted[name] = true;
+    var script = document.createElement("script");
+    script.src = base + "search/" + name + ".js";
+    script.onload = function () { read(name, (window.ATLAS_SHARDS || {})[name] || {}); then(); };
+    script.onerror = function () { rows[name] = []; then(); };
+    document.head.appendChild(script);
+  }
+  function lines(text) { return text ? text.split("\n") : []; }
+  function operatorAddress(name, page) {
+    var full = name.split("::"), tail = full[full.length - 1];
+    var key = page || (full.length > 1 ? full[0] + "/" : "") + tail.split(".")[0];
+    return "op/" + key + ".html#" + tail;
+  }
+  var pageOf = {}, files = [];
+  function read(name, shard) {
+    var found = [];
+    function add(text, kind, address) {
+      lines(text).forEach(function (line) {
+        var cut = line.split("\t");
+        found.push({ name: cut[0], low: cut[0].toLowerCase(), kind: kind, to: cut[1] || "", address: address });
+      });
+    }
+    if (name === "0") {
+      add(shard.plates, "plate", function (row) { return row.to; });
+      add(shard.operators, "operator", function (row) { return operatorAddress(row.name, row.to); });
+      found.forEach(function (row) { if (row.kind === "operator" && row.to) { pageOf[row.name] = row.to; } });
+      add(shard.python, "python", function (row) { return operatorAddress(row.to, pageOf[row.to]); });
+      add(shard.bindings, "binding", function (row) { return operatorAddress(row.to, pageOf[row.to]); });
+      add(shard.nodes, "node", function (row) { return operatorAddress(row.to, pageOf[row.to]); });
+      add(shard.stubs, "stub", function (row) { return row.to; });
+      rows.keys = (shard.shards || "").split(" ");
+    } else if (name === "files") {
+      add(shard.files, "file", function (row) { return row.to || "source/" + encodeURI(row.name) + ".html"; });
+      files = found.slice();
+      add(shard.folders, "folder", function (row) { return row.to || "source/" + encodeURI(row.name) + "/index.html"; });
+    } else if (name === "kernels") {
+      add(shard.kernels, "kernel", function (row) { return row.to; });
+    } else {
+      add(shard.symbols, "symbol", null);
+    }
+    rows[name] = found;
+  }
+  // Rank: exact, whole first part (add finds add.Tensor before addr), prefix, start of a part, anywhere; short names first.
+  function score(low, query) {
+    var at = low.indexOf(query);
+    if (at < 0) { return -1; }
+    var after = low.charAt(at + query.length), before = at ? low.charAt(at - 1) : "";
+    var end = after === "" || after === "." || after === ":" || after === "/";
+    var whole = low === query || (at === 0 && after === ".");
+    var rank = whole ? 0 : at === 0 && end ? 1 : at > 0 && /[.:\/]/.test(before) && end ? 2 : at === 0 ? 3 : /[._:\/ ]/.test(before) ? 4 : 5;
+    return rank * 1000 + Math.min(low.length, 300);
+  }
+  // One letter wrong, missing, doubled or swapped: only where nothing else was found. Compared part by part.
+  function near(a, b, most) {
+    if (Math.abs(a.length - b.length) > most) { return most + 1; }
+    var before = [], current = [], older, i, j;
+    for (j = 0; j <= b.length; j++) { before[j] = j; }
+    for (i = 1; i <= a.length; i++) {
+      current = [i];
+      for (j = 1; j <= b.length; j++) {
+        var same = a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1;
+        current[j] = Math.min(before[j] + 1, current[j - 1] + 1, before[j - 1] + same);
+        if (older && i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) { current[j] = Math.min(current[j], older[j - 2] + 1); }
+      }
+      older = before; before = current;
+    }
+    return before[b.length];
+  }
+  function shardsOf(query) {
+    var last = query.split(/::|\./).filter(Boolean).pop() || "", letters = last.replace(/^[_ ~]+/, "").replace(/[^a-z0-9]/g, "");
+    if (letters.length < 2) { return []; }
+    return (rows.keys || []).filter(function (key) { return key === letters.slice(0, key.length).padEnd(key.length, "_") || (letters.length === 2 && key.length > 2 && key.indexOf(letters) === 0); });
+  }
+  function symbolPlaces(row) {
+    return row.to.split(" ").map(function (place) {
+      var found = /^(.)(\d+)(?:~(\d+))?:(\d+)$/.exec(place), file = found && files[Number(found[2])];
+      if (!file) { return null; }
+      var page = file.to || "source/" + encodeURI(file.name) + ".html";
+      if (found[3]) { page = page.replace(/\.html$/, "~" + found[3] + ".html"); }
+      return { address: page + "#L" + found[4], far: file.name.split("/").pop() + ":" + found[4] };
+    }).filter(Boolean);
+  }
+  function find(query) {
+    var found = [], names = ["0", "kernels", "files"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
+    names.forEach(function (name) {
+      (rows[name] || []).forEach(function (row) {
+        var points = score(row.low, query);
+        if (points >= 0) { found.push([points + WEIGHT[row.kind], row]); }
+      });
+    });
+    if (found.length < 3 && query.length > 3) {
+      var most = query.length > 7 ? 2 : 1;
+      (rows["0"] || []).forEach(function (row) {
+        var part = row.low.split(/\.|::/).filter(function (p) { return p !== "torch" && p !== "aten"; });
+        var far = Math.min(near(row.low, query, most), near(part[0] || "", query, most), near(part[part.length - 1] || "", query, most));
+        if (far <= most) { found.push([7000 + far * 1000 + row.low.length + WEIGHT[row.kind], row]); }
+      });
+    }
+    var tail = query.split(/::|\./).filter(Boolean).pop() || "";
+    if (!found.length && tail.length > 1 && tail !== query) { return find(tail); }
+    found.sort(function (a, b) { return a[0] - b[0] || (a[1].name < b[1].name ? -1 : 1); });
+    var seen = {}, shown = [];
+    found.forEach(function (pair) {
+      var row = pair[1], places = row.kind === "symbol" ? symbolPlaces(row).slice(0, 4) : [{ address: row.address(row), far: row.kind === "operator" ? "" : row.kind === "stub" || row.kind === "plate" || row.kind === "folder" || row.kind === "file" ? "" : row.kind === "kernel" ? decodeURI(row.to.split("/").pop().replace(/(~\d+)?\.html(#L)?/, ":").replace(/:$/, "")) : row.to }];
+      places.forEach(function (place) {
+        if (shown.length < 14 && !seen[place.address + row.name]) { seen[place.address + row.name] = true; shown.push({ row: row, address: place.address, far: place.far }); }
+      });
+    });
+    return shown;
+  }
+  function mark(text, query) {
+    var bold = document.createElement("b"), at = text.toLowerCase().indexOf(query);
+    if (at < 0) { bold.textContent = text; return bold; }
+    bold.append(text.slice(0, at), make("mark", {}, text.substr(at, query.length)), text.slice(at + query.length));
+    return bold;
+  }
+  function search() {
+    if (!rows["0"]) { load("0", search); return; }
+    var query = input.value.trim().toLowerCase().replace(/^aten::/, "").replace(/^torch\.ops\.aten\./, "");
+    load("kernels", again); load("files", again);
+    shardsOf(query).forEach(function (key) { load("s-" + key, again); });
+    list.textContent = ""; active = -1;
+    if (!query) { close(); return; }
+    hits = find(query);
+    hits.forEach(function (hit, i) {
+      var item = make("li", { id: "r" + i, role: "option", "aria-selected": "false" });
+      item.append(make("span", { class: "kind" }, hit.row.kind), mark(hit.row.name, query), make("span", { class: "far" }, hit.far));
+      item.addEventListener("mousedown", function (event) { event.preventDefault(); go(i); });
+      list.appendChild(item);
+    });
+    if (!hits.length) { list.appendChild(make("li", { class: "none", role: "option", "aria-disabled": "true" }, "Nothing of that name in this atlas. It may exist in PyTorch and not be charted.")); } else { select(0); }
+    list.hidden = false; input.setAttribute("aria-expanded", "true");
+  }
+  function again() { if (document.activeElement === input && input.value) { var kept = active; search(); if (kept > 0 && kept < hits.length) { select(kept); } } }
+  function go(i) { location.href = base + hits[i].address; }
+  function select(i) {
+    var options = all("[role=option]", list);
+    if (!hits.length) { return; }
+    active = (i + hits.length) % hits.length;
+    options.forEach(function (option, n) { option.setAttribute("aria-selected", n === active ? "true" : "false"); });
+    input.setAttribute("aria-activedescendant", "r" + active);
+    options[active].scrollIntoView({ block: "nearest" });
+  }
+  function close() { list.hidden = true; input.setAttribute("aria-expanded", "false"); input.removeAttribute("aria-activedescendant"); }
+  if (input && list) {
+    input.addEventListener("focus", function () { load("0", again); });
+    input.addEventListener("input", search);
+    input.addEventListener("blur", close);
+    input.form.addEventListener("submit", function (event) { event.preventDefault(); if (active >= 0) { go(active); } });
+    input.addEventListener("keydown", function (event) {
+      if (event.key === "ArrowDown") { if (list.hidden) { search(); } else { select(active + 1); } event.preventDefault(); }
+      if (event.key === "ArrowUp") { select(active - 1); event.preventDefault(); }
+      if (event.key === "Escape") { if (list.hidden) { input.blur(); } else { close(); } }
+    });
+    var asked = /[?&]q=([^&]*)/.exec(location.search);
+    if (asked && !document.getElementById("f-name")) { input.value = decodeURIComponent(asked[1].replace(/\+/g, " ")); input.focus(); search(); }
+  }
+
+  // Keys. None fires in a field or with a modifier.
+  var waitingForFloor = false;
+  document.addEventListener("keydown", function (event) {
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) { return; }
+    if (waitingForFloor && /^[1-8]$/.test(event.key)) {
+      var floor = $(".gauge li:nth-child(" + event.key + ") a"); if (floor) { location.href = floor.href; }
+    }
+    waitingForFloor = event.key === "g";
+    if ((event.key === "/" || event.key === "s") && input) { event.preventDefault(); input.focus(); input.select(); }
+    if (event.key === "?") { showHelp(); }
+    if (event.key === "t") { toggleTheme(); }
+    if (event.key === "c" && document.activeElement && document.activeElement.matches("a.r")) { copy(placeOf(document.activeElement), document.activeElement); }
+    var turn = { "[": "prev", "]": "next" }[event.key], link = turn && $('link[rel="' + turn + '"]');
+    if (link) { location.href = link.href; }
+  });
+
+  // An anchor inside a closed <details> opens it.
+  function openTarget() {
+    var name = ""; try { name = decodeURIComponent(location.hash.slice(1)); } catch (e) { /* not ours */ }
+    var target = name && document.getElementById(name), box = target && target.closest("details");
+    if (box && !box.open) { box.open = true; target.scrollIntoView(); }
+  }
+  addEventListener("hashchange", openTarget); openTarget();
+
+  // Version switcher: the same page in the other atlas. It may not exist there; the other atlas' map does.
+  all("[data-version]").forEach(function (link) {
+    var here = root.dataset.page;
+    if (here && location.protocol !== "file:") {
+      link.addEventListener("click", function (event) {
+        event.preventDefault();
+        var there = link.href.replace(/index\.html$/, here + location.hash);
+        fetch(there, { method: "HEAD" }).then(function (answer) { location.href = answer.ok ? there : link.href; }, function () { location.href = link.href; });
+      });
+    }
+  });
+
+  // Gauge: fill the dot of the floor in view, where the page descends floor by floor.
+  var floors = all("[data-floor]");
+  if (floors.length && "IntersectionObserver" in window) {
+    var watch = new IntersectionObserver(function (entries) {
+      entries.forEach(function (entry) {
+        var item = $(".gauge li:nth-child(" + entry.target.dataset.floor + ")");
+        if (item) { item.classList.toggle("now", entry.isIntersecting); }
+      });
+    }, { rootMargin: "-45% 0px -45% 0px" });
+    floors.forEach(function (floor) { watch.observe(floor); });
+  }
+})();

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.render.pages import operator, operators, source
+from cartographer.render import twins as twin_files
+from cartographer.render import urls
+from cartographer.render.pages import checks, front, generated, kernels, nodes, operator, operators, source, strata, territory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from cartographer.render.pages.frame import Page
     from cartographer.render.site import Site
@@ -19,12 +21,28 @@ class Job(NamedTuple):
 
     kind: str
     key: str
+    number: int = 1
+
+
+_PLATES: Mapping[str, Callable[[Site], Page]] = {
+    urls.MAP: front.build,
+    urls.TERRITORY: territory.build,
+    urls.STRATA: strata.build,
+    urls.CHECKS: checks.build,
+    urls.KERNELS: kernels.front,
+    urls.GENERATED: generated.build,
+    urls.NODES: nodes.build,
+}
 
 
 def jobs(site: Site) -> list[Job]:
     """All jobs, the heaviest kinds first."""
     catalog = site.catalog
-    found = [Job("operators", str(number + 1)) for number in range(operators.count_of_sheets(site))]
+    found = [Job("plate", address) for address in _PLATES]
+    found += [Job("operators", "", number + 1) for number in range(operators.count_of_sheets(site))]
+    for address, count in kernels.count_of_sheets(site).items():
+        found += [Job("kernels", address, number + 1) for number in range(count)]
+    found += [Job("unresolved", "", number + 1) for number in range(checks.count_of_sheets(site))]
     found += [Job("operator", key) for key in catalog.bases]
     found += [Job("folder", path) for path in catalog.folders]
     found += [Job("file", entry.path) for entry in catalog.files]
@@ -34,8 +52,14 @@ def jobs(site: Site) -> list[Job]:
 def pages(site: Site, job: Job) -> Iterable[Page]:
     """The pages of one job."""
     match job.kind:
+        case "plate":
+            return [_PLATES[job.key](site)]
         case "operators":
-            return [operators.build(site, int(job.key))]
+            return [operators.build(site, job.number)]
+        case "kernels":
+            return [kernels.stub_sheet(site, job.number) if job.key == urls.STUBS else kernels.kernel_sheet(site, job.key, job.number)]
+        case "unresolved":
+            return [checks.unresolved_sheet(site, job.number)]
         case "operator":
             return [operator.build(site, job.key)]
         case "folder":
@@ -48,9 +72,9 @@ def pages(site: Site, job: Job) -> Iterable[Page]:
 
 def twins(site: Site, job: Job) -> Iterable[tuple[str, bytes]]:
     """The files for programs that stand beside the pages of a job."""
-    return ()
+    return [twin_files.operator_twin(site, job.key)] if job.kind == "operator" else ()
 
 
 def data(site: Site) -> Iterable[tuple[str, bytes]]:
     """Data that scripts of single pages load."""
-    return ((operators.DATA, operators.data_script(site)),)
+    return ((operators.DATA, operators.data_script(site)), (territory.DATA, territory.data_script(site)))

@@ -97,7 +97,7 @@ def _bindings(site: Site) -> Iterator[str]:
 
 def _nodes(site: Site) -> Iterator[str]:
     for node, names in site.catalog.nodes.items():
-        yield f"{node}\t{short_name(names[0])}"
+        yield f"{node}\t{short_name(min(names, key=lambda name: (len(name), name)))}"
 
 
 def _files(site: Site) -> Mapping[str, str]:

@@ -30,6 +30,17 @@ class OtherAtlas:
 STUBS_A_SHEET = 250
 
 _RULE = re.compile(r"(?P<path>[\w./+-]+\.(?:py|yaml|cpp|h|cu|cuh|mm|in)):(?P<line>\d+)")
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A step of kernel chains with the operators and backends that come by."""
+
+    name: str
+    path: str
+    line: int
+    backends: tuple[str, ...]
+    operators: tuple[str, ...]
+
+
 _LANGUAGE = {"Python": "p", "C++": "c", "C": "c", "CUDA": "u", "Objective-C++": "m", "Metal": "m"}
 _SHARD = re.compile(r"_\d+(?=\.)")
 
@@ -95,6 +106,48 @@ class Site:
     def stub_sheet(self, name: str) -> str:
         """The sheet that describes a dispatch stub."""
         return self._stub_sheets.get(name, urls.STUBS)
+
+    def reached_by_role(self, roles: tuple[str, ...]) -> list[Reached]:
+        """The steps of these roles on all kernel chains, with who comes by, by their last name."""
+        found: dict[tuple[str, str, int], tuple[set[str], set[str]]] = {}
+        for op in self.catalog.operators:
+            for backend, chain in op.kernels.items():
+                for step in chain.steps:
+                    if step.role in roles:
+                        backends, names = found.setdefault((step.symbol, step.path, step.line), (set(), set()))
+                        backends.add(backend)
+                        names.add(op.name)
+        rows = [Reached(*place, tuple(sorted(backends)), tuple(sorted(names))) for place, (backends, names) in found.items()]
+        return sorted(rows, key=lambda row: (row.name.rpartition("::")[2].lower(), row.name, row.path, row.line))
+
+    @cached_property
+    def function_rows(self) -> list[Reached]:
+        """All functions that kernel chains pass, device code and stubs left out."""
+        return self.reached_by_role(("entry", "kernel", "library", "calls"))
+
+    @cached_property
+    def device_rows(self) -> list[Reached]:
+        """All device kernels of the tree, also those that no chain reaches, and the device steps of chains."""
+        reached = {(row.path, row.line): row for row in self.reached_by_role(("device",))}
+        for symbols in self.catalog.symbols.values():
+            for symbol in symbols:
+                if symbol.kind in ("kernel", "metal-kernel"):
+                    row = Reached(symbol.qualname or symbol.name, symbol.path, symbol.line, (), ())
+                    reached.setdefault((symbol.path, symbol.line), row)
+        return sorted(reached.values(), key=lambda row: (row.name.rpartition("::")[2].lower(), row.name, row.path, row.line))
+
+    @cached_property
+    def stub_users(self) -> dict[str, tuple[str, ...]]:
+        """Last name of a stub -> the operators whose chains pass it."""
+        users: dict[str, set[str]] = {}
+        for row in self.reached_by_role(("stub",)):
+            users.setdefault(row.name.rpartition("::")[2], set()).update(row.operators)
+        return {name: tuple(sorted(names)) for name, names in users.items()}
+
+    @staticmethod
+    def unsharded(name: str) -> str:
+        """`python_torch_functions.cpp` for `python_torch_functions_2.cpp`."""
+        return _SHARD.sub("", name)
 
     # Receipts ----------------------------------------------------------------------------------
 

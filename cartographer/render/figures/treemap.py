@@ -52,7 +52,7 @@ def treemap(site: Site, path: str, *, depth: int, box: Box = (0.0, 0.0, 100.0, 1
     pieces = pieces_of(site, path)
     cells: list[Cell] = []
     for piece, area in zip(pieces, squarify([piece.lines for piece in pieces], box, aspect), strict=True):
-        inner = depth > 1 and piece.kind == "folder" and area[2] > 5 and area[3] > 8
+        inner = depth > 1 and piece.kind == "folder" and area[2] > 7 and area[3] > 10
         cells.append(_cell(site, piece, area, region=inner))
         if inner:
             x, y, width, height = area
@@ -66,7 +66,7 @@ def treemap(site: Site, path: str, *, depth: int, box: Box = (0.0, 0.0, 100.0, 1
 def pieces_of(site: Site, path: str) -> list[Piece]:
     """What lies in a folder, largest first; the smallest are put together."""
     folder = site.catalog.folders[path]
-    found = [Piece(child.rpartition("/")[2], child, site.catalog.folders[child].lines, "folder") for child in folder.folders]
+    found = [_straight(site, child) for child in folder.folders]
     found += [Piece(entry.path.rpartition("/")[2], entry.path, entry.lines, "file") for entry in folder.files]
     found = sorted((piece for piece in found if piece.lines), key=lambda piece: (-piece.lines, piece.path))
     total = sum(piece.lines for piece in found)
@@ -77,6 +77,15 @@ def pieces_of(site: Site, path: str) -> list[Piece]:
     elif rest:
         kept.append(Piece(f"{len(rest)} smaller", path, sum(piece.lines for piece in rest), "rest"))
     return kept
+
+
+def _straight(site: Site, path: str) -> Piece:
+    """A folder; where nearly all of it is one folder inside, that one: `aten/src/ATen` for `aten`."""
+    folders = site.catalog.folders
+    lines, end = folders[path].lines, path
+    while inner := next((child for child in folders[end].folders if folders[child].lines >= 0.97 * lines), None):
+        end = inner
+    return Piece(end[path.rfind("/") + 1 :], end, lines, "folder")
 
 
 def squarify(sizes: Sequence[int], box: Box, aspect: float = 1.0) -> list[Box]:

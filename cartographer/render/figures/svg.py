@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small pieces of SVG as text, everything from outside escaped."""
+
+from __future__ import annotations
+
+from html import escape
+
+
+def path(data: str, css: str = "", style: str = "") -> str:
+    """A path."""
+    return f"<path{_css(css)}{_style(style)} d='{data}'/>"
+
+
+def text(x: float, y: float, words: str, css: str = "", anchor: str = "", style: str = "") -> str:
+    """A line of text."""
+    where = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text x="{x:g}" y="{y:g}"{_css(css)}{where}{_style(style)}>{escape(words)}</text>'
+
+
+def link(address: str, inside: str) -> str:
+    """A link around other pieces; `address` is an href, already quoted."""
+    return f'<a href="{escape(address)}">{inside}</a>'
+
+
+def circle(x: float, y: float, radius: float, css: str = "", style: str = "") -> str:
+    """A circle."""
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}"{_css(css)}{_style(style)}/>'
+
+
+def picture(width: float, height: float, name: str, title: str, description: str, inside: str, css: str = "") -> str:
+    """A whole figure with its title and what is seen."""
+    return (
+        f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-labelledby="{name}-t {name}-d"{_css(css)}>'
+        f'<title id="{name}-t">{escape(title)}</title><desc id="{name}-d">{escape(description)}</desc>{inside}</svg>'
+    )
+
+
+def cut(words: str, characters: int) -> str:
+    """Words that fit: cut with an ellipsis."""
+    return words if len(words) <= characters else words[: characters - 1] + "…"
+
+
+def _css(css: str) -> str:
+    return f' class="{css}"' if css else ""
+
+
+def _style(style: str) -> str:
+    return f' style="{style}"' if style else ""

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernels plate: dispatch stubs, device kernels and the functions behind operators, each with who reaches it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.render import urls
+from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.site import STUBS_A_SHEET, Reached
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cartographer.model.atlas import Stub
+    from cartographer.render.site import Site
+
+FUNCTIONS = "kernels/functions.html"
+DEVICE = "kernels/device.html"
+ROWS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One kernel registered to a stub."""
+
+    device: str
+    kernel: str
+    receipt: Receipt
+    address: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StubRow:
+    """One stub."""
+
+    anchor: str
+    name: str
+    declared: tuple[Receipt, ...]
+    defined: tuple[Receipt, ...]
+    slots: tuple[Slot, ...]
+    operators: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRow:
+    """One function, with the operators that reach it."""
+
+    name: str
+    address: str | None
+    receipt: Receipt
+    backends: tuple[str, ...]
+    operators: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One list of the plate, as the front page of the plate names it."""
+
+    title: str
+    says: str
+    count: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelsFront:
+    """The front page of the plate."""
+
+    sections: tuple[Section, ...]
+    busiest: tuple[KernelRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSheet:
+    """One sheet of a list: of stubs, or of functions."""
+
+    title: str
+    says: str
+    number: int
+    sheets: tuple[Link, ...]
+    stubs: tuple[StubRow, ...]
+    rows: tuple[KernelRow, ...]
+    total: int
+
+
+def front(site: Site) -> Page:
+    """The plate's front page."""
+    functions, device = site.function_rows, site.device_rows
+    sections = (
+        Section("Dispatch stubs", "Tables of function pointers: one operator's arithmetic, once for each kind of device and vector unit.",
+                len(site.catalog.stubs), urls.STUBS),
+        Section("Functions that the dispatcher calls, and what lies below", "Entries, kernels and library calls on some operator's way down.",
+                len(functions), FUNCTIONS),
+        Section("Device kernels", "Functions marked __global__ and Metal kernels: they run on the accelerator itself.", len(device), DEVICE),
+    )  # fmt: skip
+    busiest = sorted(functions, key=lambda row: (-len(row.operators), row.name))[:25]
+    view = KernelsFront(tuple(s for s in sections if s.count), tuple(_row(site, row) for row in busiest))
+    return _page(urls.KERNELS, "kernels.html.jinja2", "Kernels", "Every kernel function, stub and device kernel, with the operators that reach it.", view)
+
+
+def count_of_sheets(site: Site) -> dict[str, int]:
+    """How many sheets each list takes."""
+    counts = {urls.STUBS: -(-len(site.catalog.stubs) // STUBS_A_SHEET)}
+    counts[FUNCTIONS] = -(-len(site.function_rows) // ROWS)
+    counts[DEVICE] = -(-len(site.device_rows) // ROWS)
+    return counts
+
+
+def stub_sheet(site: Site, number: int) -> Page:
+    """The nth sheet of stubs."""
+    stubs = site.catalog.stubs
+    names = [stub.name.rpartition("::")[2] for stub in stubs]
+    users = site.stub_users
+    part = stubs[(number - 1) * STUBS_A_SHEET : number * STUBS_A_SHEET]
+    view = KernelSheet(
+        "Dispatch stubs",
+        "A stub is declared in a header, defined once, and filled by REGISTER_DISPATCH lines in other files: that is why a search for the "
+        "function's name ends at the stub.",
+        number, _links(urls.STUBS, names, STUBS_A_SHEET), tuple(_stub(site, stub, users) for stub in part), (), len(stubs),
+    )  # fmt: skip
+    return _page(urls.sheet(urls.STUBS, number), "kernel_sheet.html.jinja2", "Dispatch stubs", "All dispatch stubs with the kernels registered to them.", view)
+
+
+def kernel_sheet(site: Site, address: str, number: int) -> Page:
+    """The nth sheet of functions or device kernels."""
+    rows = site.function_rows if address == FUNCTIONS else site.device_rows
+    names = [row.name.rpartition("::")[2] for row in rows]
+    title = "Kernel functions" if address == FUNCTIONS else "Device kernels"
+    says = (
+        "Functions on some operator's way from the dispatcher down, in the order of their last name."
+        if address == FUNCTIONS
+        else "Code that runs on the accelerator. A row without operators is one that no chain of this atlas reaches: launched through a template, "
+        "by hand, or not at all."
+    )
+    part = rows[(number - 1) * ROWS : number * ROWS]
+    view = KernelSheet(title, says, number, _links(address, names, ROWS), (), tuple(_row(site, row) for row in part), len(rows))
+    return _page(urls.sheet(address, number), "kernel_sheet.html.jinja2", title, f"{title} with the operators that reach them.", view)
+
+
+def _links(address: str, names: Sequence[str], size: int) -> tuple[Link, ...]:
+    starts = range(0, len(names), size)
+    return tuple(
+        Link(f"{names[start][:14]} to {names[min(start + size, len(names)) - 1][:14]}", urls.sheet(address, number))
+        for number, start in enumerate(starts, start=1)
+    )
+
+
+def _stub(site: Site, stub: Stub, users: dict[str, tuple[str, ...]]) -> StubRow:
+    last = stub.name.rpartition("::")[2]
+    return StubRow(
+        anchor=last,
+        name=stub.name,
+        declared=tuple(site.receipt(*place) for place in stub.declared),
+        defined=tuple(site.receipt(*place) for place in stub.defined),
+        slots=tuple(
+            Slot(device, kernel, site.receipt(path, line), site.place(path, line)) for device, kernel, path, line in stub.registrations
+        ),
+        operators=tuple(link for link in map(site.operator, users.get(last, ())) if link),
+    )
+
+
+def _row(site: Site, row: Reached) -> KernelRow:
+    return KernelRow(
+        row.name, site.place(row.path, row.line), site.receipt(row.path, row.line), row.backends,
+        tuple(link for link in map(site.operator, row.operators) if link),
+    )  # fmt: skip
+
+
+def _page(address: str, template: str, title: str, description: str, view: object) -> Page:
+    crumbs = () if address == urls.KERNELS else (Link("Kernels", urls.KERNELS),)
+    floors = (5, 8) if address.startswith("kernels/device") else (5,)
+    return Page(address, template, title, description, urls.KERNELS, view, crumbs, floors, "Kernels are the fifth floor; device kernels run on the eighth.")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All autograd Nodes: the names that a backward pass shows, and the operators behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.render import urls
+from cartographer.render.pages.frame import Link, Page, Receipt
+
+if TYPE_CHECKING:
+    from cartographer.render.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One Node."""
+
+    name: str
+    receipt: Receipt | None
+    operators: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodesPage:
+    """The list."""
+
+    rows: tuple[NodeRow, ...]
+
+
+def build(site: Site) -> Page:
+    """The list of Nodes."""
+    rows = []
+    for node, names in site.catalog.nodes.items():
+        autograd = site.catalog.by_name[names[0]].autograd
+        receipt = site.receipt_of(autograd.formula) if autograd else None
+        rows.append(NodeRow(node, receipt, tuple(link for link in map(site.operator, names) if link)))
+    return Page(
+        address=urls.NODES,
+        template="nodes.html.jinja2",
+        title="Autograd Nodes",
+        description=f"The {len(rows):,} Nodes that autograd records, and the operators that record them.",
+        plate=urls.OPERATORS,
+        view=NodesPage(tuple(rows)),
+        crumbs=(Link("Operators", urls.OPERATORS),),
+        floors=(4,),
+        says="Nodes are recorded at the dispatcher, on the way down.",
+    )
