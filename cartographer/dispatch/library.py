@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cartographer.expand.macros import MacroTable
     from cartographer.expand.tokens import Token
 
-CATCH_ALL = "CompositeImplicitAutograd"  # OperatorEntry::registerKernel redirects registrations without a key to it
+CATCH_ALL = "CatchAll"  # a registration without a key; what it becomes, the release decides (KeyRules.catch_all)
 _SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGeneratorArgs"})  # torch/csrc/jit/runtime/operator.h
 # Names that blocks keep as they are: what they expand to is PyTorch's plumbing, what they mean we know.
 _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_BOX", "TORCH_CHECK"})

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Registration
 
 MISSING = "missing"
+NOT_TOLD = "not in a wheel"
 AMBIGUOUS = "ambiguous autogradother"
 # Keys that stand for a backend outside the tree: what PyTorch does for a backend that registers nothing.
 OUT_OF_TREE = ("PrivateUse1", "AutogradPrivateUse1")
@@ -26,8 +27,11 @@ _PLATFORM_TERMS = {"HIP": "rocm"}
 class Tables:
     """Computes dispatch tables; operators with the same registered keys share theirs."""
 
-    def __init__(self, rules: KeyRules, fallbacks: Iterable[Fallback], shown: Iterable[str] | None = None) -> None:
+    def __init__(
+        self, rules: KeyRules, fallbacks: Iterable[Fallback], shown: Iterable[str] | None = None, *, complete: bool = True
+    ) -> None:
         self._rules = rules
+        self._complete = complete
         self._fallbacks: dict[str, list[Fallback]] = {}
         for fallback in fallbacks:
             self._fallbacks.setdefault(rules.key(fallback.key), []).append(fallback)
@@ -48,6 +52,13 @@ class Tables:
             self._known[registered] = {key: self._serves(key, registered) for key in self.shown}
         return self._known[registered]
 
+    def of_kernels(self, kernels: Mapping[str, bool]) -> Mapping[str, str]:
+        """The same for kernels given as {key: whether it is a fallthrough}."""
+        registered = frozenset((key, fallthrough, ()) for key, fallthrough in kernels.items())
+        if registered not in self._known:
+            self._known[registered] = {key: self._serves(key, registered) for key in self.shown}
+        return self._known[registered]
+
     def _platform(self, key: str) -> frozenset[str]:
         """The words of builds that have the key's backend: an MPS key is looked at in a build with MPS."""
         backends = sorted(self._rules.backends, key=len, reverse=True)
@@ -56,6 +67,8 @@ class Tables:
 
     def _serves(self, key: str, registered: frozenset[tuple[str, bool, tuple[str, ...]]]) -> str:
         terms = self._terms[key]
+        if not self._complete and not self._is_told(key, registered):
+            return NOT_TOLD
         kernels = {k: fallthrough for k, fallthrough, build in registered if set(build) <= terms}
         rules = self._rules
         for look in rules.looks:
@@ -77,6 +90,16 @@ class Tables:
                 continue
             return ("fallthrough " if kernels[source] else "") + look.words
         return MISSING
+
+    def _is_told(self, key: str, registered: frozenset[tuple[str, bool, tuple[str, ...]]]) -> bool:
+        """Whether the answer is certain without the .cpp files: a kernel of the key itself is known, or the key is a
+        backend's or its autograd key, for which nothing but generated code registers as a rule.
+        """
+        if any(k == key for k, _, _ in registered):
+            return True
+        rules = self._rules
+        functionality = rules.functionality_of.get(key, "")
+        return functionality in rules.per_backend and any(k in rules.alias for k, _, _ in registered)
 
     def _backend_kernel(self, key: str, kernels: Mapping[str, bool]) -> str:
         backends = self._rules.backend_keys.get(key, frozenset())

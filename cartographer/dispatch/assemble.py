@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Join what torchgen registers with what is registered by hand, and compute what serves each key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cartographer.dispatch.layers import layers_of
+from cartographer.dispatch.table import Tables, shown_keys
+from cartographer.model.atlas import Unresolved
+from cartographer.model.operator import Operator, Origin, Registration
+from cartographer.model.schema import FunctionSchema, SchemaError
+from cartographer.model.schema_text import printed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.dispatch.collect import Collected
+    from cartographer.dispatch.findings import Defined, Registered
+    from cartographer.model.dispatch import KeyRules
+
+
+def assemble(
+    operators: Iterable[Operator], collected: Collected
+) -> tuple[tuple[Operator, ...], tuple[Unresolved, ...]]:
+    """All operators of this PyTorch with all their registrations, dispatch tables and layers, sorted by name."""
+    rules, findings = collected.rules, collected.findings
+    notes = list(findings.unresolved)
+    known = {operator.name: operator for operator in operators}
+    for defined in findings.defined:
+        there = known.get(defined.name)
+        if there is None or (there.build and not defined.build):
+            known[defined.name] = _operator(defined, notes)
+    by_name: dict[str, list[Registration]] = {}
+    for registered in findings.registered:
+        if registered.name in known:
+            by_name.setdefault(registered.name, []).append(_registration(registered, rules))
+        elif collected.complete:
+            reason = "a kernel is registered, but nothing defines the operator"
+            notes.append(Unresolved("dispatch", registered.name, reason, registered.place.path, registered.place.line))
+    joined = [
+        replace(operator, registrations=_joined(_canonical(operator.registrations, rules), by_name.get(name, [])))
+        for name, operator in sorted(known.items())
+    ]
+    if rules is None:
+        return tuple(joined), tuple(notes)
+    return tuple(_with_tables(joined, collected, rules)), tuple(notes)
+
+
+def _with_tables(operators: list[Operator], collected: Collected, rules: KeyRules) -> Iterable[Operator]:
+    fallbacks = collected.findings.fallbacks
+    shown = shown_keys(rules, (r for o in operators for r in o.registrations), fallbacks)
+    tables = Tables(rules, fallbacks, shown, complete=collected.complete)
+    for operator in operators:
+        dispatch = tables.of(operator.registrations)
+        layers = layers_of(rules, tables, dispatch, operator.registrations)
+        yield replace(operator, dispatch=dispatch, layers=layers)
+
+
+def _operator(defined: Defined, notes: list[Unresolved]) -> Operator:
+    schema = defined.schema
+    if schema is None:
+        schema = defined.name
+        reason = f"its schema is inferred from the C++ type of {defined.function or 'its function'}"
+        notes.append(Unresolved("dispatch", f"schema of {defined.name}", reason, defined.place.path, defined.place.line))
+    else:
+        try:
+            schema = printed(FunctionSchema.parse(schema))
+        except (SchemaError, ValueError) as error:
+            notes.append(Unresolved("dispatch", f"schema of {defined.name}", str(error), defined.place.path, defined.place.line))
+    return Operator(
+        name=defined.name, schema=schema, origin=defined.origin, declared=defined.place, build=defined.build, tags=defined.tags,
+    )
+
+
+def _registration(registered: Registered, rules: KeyRules | None) -> Registration:
+    key = registered.key
+    if rules is not None:
+        key = rules.catch_all if key == "CatchAll" else rules.key(key)
+    return Registration(
+        key=key,
+        kernel=registered.kernel,
+        origin=registered.origin,
+        fallthrough=registered.fallthrough,
+        boxed=registered.boxed,
+        build=registered.build,
+        place=registered.place,
+        rule=registered.rule,
+    )
+
+
+def _canonical(registrations: Iterable[Registration], rules: KeyRules | None) -> list[Registration]:
+    if rules is None:
+        return list(registrations)
+    return [r if rules.key(r.key) == r.key else replace(r, key=rules.key(r.key)) for r in registrations]
+
+
+def _joined(generated: list[Registration], by_hand: list[Registration]) -> tuple[Registration, ...]:
+    """All registrations of an operator. The newest one for a key is active (OperatorEntry::registerKernel puts it in
+    front); Python registers last. Kernels of other platforms do not override those of the stock build.
+    """
+    everything = sorted([*generated, *by_hand], key=lambda r: r.origin is Origin.PYTHON)
+    newest: dict[tuple[str, tuple[str, ...]], int] = {}
+    for number, registration in enumerate(everything):
+        newest[(registration.key, registration.build)] = number
+    return tuple(r if newest[(r.key, r.build)] == n else replace(r, active=False) for n, r in enumerate(everything))

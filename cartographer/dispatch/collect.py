@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Everything that is registered by hand, in C++ and in Python, with the rules by which the dispatcher reads it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cartographer.dispatch.blocks import block_macros
+from cartographer.dispatch.build import Build
+from cartographer.dispatch.cmake import read_project
+from cartographer.dispatch.findings import Findings
+from cartographer.dispatch.keys import PATHS, read_rules
+from cartographer.dispatch.library import library_findings, wanted
+from cartographer.dispatch.python.findings import python_findings
+from cartographer.dispatch.python.world import World
+from cartographer.dispatch.table import Tables
+from cartographer.expand.macros import MacroTable
+from cartographer.model.atlas import Unresolved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cartographer.model.dispatch import KeyRules
+    from cartographer.model.fact import FileFacts
+    from cartographer.model.operator import Operator, Registration
+
+# The files to bring: where registrations may stand, and what tells the build and the keys.
+WANTED = (
+    "CMakeLists.txt", "aten/*CMakeLists.txt", "caffe2/*CMakeLists.txt", "torch/*CMakeLists.txt", "c10/*CMakeLists.txt",
+    "cmake/*.cmake", "build_variables.bzl", "tools/build_variables.bzl",
+    "aten/*.cpp", "aten/*.cc", "aten/*.cu", "aten/*.mm", "aten/*.h", "torch/csrc/*.cpp", "torch/csrc/*.cu", "torch/csrc/*.mm",
+    "torch/csrc/*.h", "torch/lib/*.cpp", "torch/library.h", "caffe2/*.cc", "caffe2/*.cpp", "functorch/*.cpp", "functorch/*.h",
+    "c10/core/DispatchKey.h", "c10/core/DispatchKeySet.h", "c10/core/DispatchKeySet.cpp", "torch/*.py",
+)  # fmt: skip
+_CPP = re.compile(r"\.(?:cpp|cc|cu|mm|h|hpp)\Z")
+# Where the macros themselves are defined; what they show in comments registers nothing.
+_DEFINITIONS = re.compile(r"torch/library\.h\Z|core/op_registration/|core/library\.cpp\Z|torch/csrc/stable/library\.h\Z|core/dispatch/")
+_BACKENDS = ("HIP", "MPS", "XPU", "Vulkan", "Metal", "OpenGL", "OpenCL", "IDEEP", "XLA", "Lazy", "HPU", "MAIA")
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What `assemble` joins with torchgen's operators."""
+
+    findings: Findings
+    rules: KeyRules | None
+    script_only: int = 0
+    complete: bool = True  # False: the C++ sources are not here (a wheel)
+    files: tuple[str, ...] = field(default=())  # C++ files that register something
+
+
+def registrations(
+    facts: Mapping[str, FileFacts], operators: Iterable[Operator], sources: Mapping[str, bytes]
+) -> Collected:
+    """Read all registrations by hand. `facts` are those of the whole tree (macros and includes), `operators` torchgen's
+    with their registrations, `sources` the files that WANTED names.
+    """
+    operators = tuple(operators)
+    project = read_project(sources.get)
+    texts = {path: sources[path].decode("utf-8", "replace") for path in PATHS if path in sources}
+    build = Build(project, _BACKENDS)
+    table = MacroTable(facts, build.holds)
+    rules, notes = read_rules(texts, table)
+    macros = block_macros(table)
+    listed = [
+        (path, data.decode("utf-8", "replace"))
+        for path, data in sorted(sources.items())
+        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(path, data, macros)
+    ]
+    complete = any(path.endswith((".cpp", ".cc", ".cu")) for path in sources)
+    found = library_findings(listed, table, build.terms) + Findings(unresolved=notes)
+    if not complete:
+        reason = "not in a wheel: blocks of TORCH_LIBRARY stand in .cpp files"
+        found += Findings(unresolved=(Unresolved("dispatch", "registrations by hand in C++", reason),))
+    if rules is not None:
+        world = _world(rules, operators, found, complete=complete)
+        python = {path: data for path, data in sources.items() if path.endswith(".py")}
+        asked = build.switch if project.settings else lambda _name: True
+        found += python_findings(python, world, lambda name: asked(f"USE_{name.upper()}"))
+    paths = tuple(sorted({r.place.path for r in (*found.defined, *found.registered, *found.fallbacks)}))
+    return Collected(found, rules, len({s.name for s in found.script}), complete, paths)
+
+
+def _world(rules: KeyRules, operators: tuple[Operator, ...], found: Findings, *, complete: bool) -> World:
+    """The dispatcher as it stands when Python begins to register: what the stock build registers from C++."""
+    tables = Tables(rules, [f for f in found.fallbacks if not f.build])
+    world = World(rules, lambda kernels: tables.of_kernels(kernels), is_complete=complete)
+    for operator in operators:
+        if not operator.build:
+            world.add(operator.name, operator.schema)
+            world.kernels[operator.name] = _kernels(rules, operator.registrations)
+    for defined in found.defined:
+        if not defined.build and defined.name not in world.schemas:
+            world.add(defined.name, defined.schema or "")
+            world.kernels.setdefault(defined.name, {})
+    for registered in found.registered:
+        if not registered.build and registered.name in world.schemas:
+            key = rules.catch_all if registered.key == "CatchAll" else rules.key(registered.key)
+            world.kernels.setdefault(registered.name, {})[key] = registered.fallthrough
+    world.add_script(s.name for s in found.script)
+    return world
+
+
+def _kernels(rules: KeyRules, registrations: Iterable[Registration]) -> dict[str, bool]:
+    return {rules.key(r.key): r.fallthrough for r in registrations if not r.build}
