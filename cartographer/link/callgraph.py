@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from cartographer.link.guards import World
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names
-    from cartographer.link.stubs import StubPlaces
+    from cartographer.link.stubs import StubPlaces, Stubs
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _NAME = re.compile(r"&?\s*((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?$", re.DOTALL)
 _CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*[)}]$", re.DOTALL)
 _LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*(?:<[^<>;(){}]*>[^<>;(){}]*)*>)?\s*<<<")
+_CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 _DISPATCH = re.compile(r"(?:AT|TORCH)_DISPATCH_\w+|AT_DISPATCH\w*|DISPATCH_\w+|_AT_DISPATCH\w*")
+_NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", "at::checkSame", "at::namedinference::", "namedinference::")
 _SCOPE = (
     "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/hip/", "aten/src/ATen/mps/",
     "aten/src/ATen/mkl/", "aten/src/ATen/xpu/", "aten/src/ATen/quantized/", "aten/src/ATen/LegacyTH", "aten/src/TH", "aten/src/ATen/sparse",
@@ -63,6 +65,7 @@ class Site:
     called: Called | None = None
     callables: tuple[Callable_, ...] = ()
     library: str = ""
+    stub: StubPlaces | None = None
     aside: bool = False  # a condition sends it to another device
 
 
@@ -73,7 +76,7 @@ class CallGraph:
     index: Index
     names: Names
     operators: Operators
-    stubs: Mapping[str, StubPlaces]
+    stubs: Stubs
     world: World
     device: str
     key: str = ""
@@ -112,13 +115,16 @@ class CallGraph:
 
     def _call(self, call: Call, defined: Defined, scope: Scope, around: Mapping[str, str], order: int, branch: str, aside: bool) -> Iterator[Site]:
         name = call.name.removeprefix("::")
+        if name.startswith(_NOWHERE):
+            yield from self._handed_stubs(call, scope, order, branch, aside)
+            return
         last = bare(name)
         path = defined.path
-        yield from self._handed_stubs(call, path, order, branch, aside)
+        yield from self._handed_stubs(call, scope, order, branch, aside)
         if call.form in ("call", "reference") and last in self.stubs and not self._local_function(last, scope):
-            yield Site("stub", last, path, call.line, order, branch, aside=aside or _other_device(call, self.device))
+            yield Site("stub", last, path, call.line, order, branch, stub=self.stubs.find(name, scope.namespace), aside=aside or _other_device(call, self.device))
             return
-        if title := library(name.split("->")[-1] if call.form == "method" and self.device != "mps" else name, self.device):
+        if call.form != "method" and (title := library(name, self.device)) and not self._ours(last):
             yield Site("library", name, path, call.line, order, branch, library=title, aside=aside)
             return
         callables = self._callables(call, defined, scope, order)
@@ -132,9 +138,13 @@ class CallGraph:
         if called := self._operator(call, name, targets, around, scope):
             yield Site("operator", called.written, path, call.line, order, branch, called=called, aside=aside)
             return
-        handed = self._handed_functions(call, scope)
-        if targets or handed:
-            yield Site("helper", name, path, call.line, order, branch, (*targets, *handed), callables=callables, aside=aside)
+        followed = [d for d in (*targets, *self._handed_functions(call, scope)) if self.follows(d)]
+        if followed:
+            yield Site("helper", name, path, call.line, order, branch, tuple(followed), callables=callables, aside=aside)
+
+    def _ours(self, name: str) -> bool:
+        """Whether the tree itself defines a function or class of this name: then it is a wrapper, no library."""
+        return any(d.fact.kind not in ("variable", "alias") for d in self.index.named(name))
 
     def _operator(self, call: Call, name: str, targets: tuple[Defined, ...], around: Mapping[str, str], scope: Scope) -> Called | None:
         if call.form != "call":
@@ -149,16 +159,19 @@ class CallGraph:
         return self.operators.function(name, f"at::{name}", call, around)
 
     def _functions(self, call: Call, name: str, scope: Scope) -> tuple[Defined, ...]:
-        arguments = len(call.arguments) if call.form == "call" else None
         if call.form == "construct":
-            return tuple(m for c in self.names.classes(name, scope)[:2] for m in self._operators_of(c))
-        targets = self.names.functions(name, scope, arguments)
-        return targets[:6]
+            return tuple(m for c in self.names.classes(name, scope)[:2] if self.follows(c) for m in self._runs(c))
+        targets = self.names.functions(name, scope, len(call.arguments) if call.form == "call" else None)
+        if not targets or (targets[0].fact.kind == "method" and targets[0].segments[-2:-1] == targets[0].segments[-1:]):
+            classes = self.names.classes(name, scope)
+            if classes or targets:
+                return tuple(m for c in classes[:1] if self.follows(c) for m in self._runs(c))
+        return tuple(sorted(targets, key=_by_type)[:6])
 
-    def _operators_of(self, cls: Defined) -> tuple[Defined, ...]:
-        """The call operators of a class: what a functor runs."""
-        wanted = (*cls.segments, "operator()")
-        return tuple(d for d in self.index.named("operator()") if d.path == cls.path and d.segments == wanted)
+    def _runs(self, cls: Defined) -> tuple[Defined, ...]:
+        """What a functor runs: its call operators, else its other methods."""
+        methods = self.index.methods.get((cls.path, cls.segments), ())
+        return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
 
     def _method(self, call: Call, name: str, path: str, scope: Scope, around: Mapping[str, str], order: int, branch: str, aside: bool, callables: tuple[Callable_, ...]) -> Iterator[Site]:
         called = self.operators.called(call, around)
@@ -188,7 +201,7 @@ class CallGraph:
         """Whether a function of the same file bears the stub's name."""
         return any(d.path == scope.path and d.fact.kind in ("function", "device") for d in self.index.named(name))
 
-    def _handed_stubs(self, call: Call, path: str, order: int, branch: str, aside: bool) -> Iterator[Site]:
+    def _handed_stubs(self, call: Call, scope: Scope, order: int, branch: str, aside: bool) -> Iterator[Site]:
         """Stubs among the arguments or template arguments of a call."""
         texts = [a for a in call.arguments if len(a) < 100 and "(" not in a]
         if call.template:
@@ -196,7 +209,7 @@ class CallGraph:
         for text in texts:
             match = _NAME.match(text.strip())
             if match and bare(match[1]) in self.stubs:
-                yield Site("stub", bare(match[1]), path, call.line, order, branch, aside=aside)
+                yield Site("stub", bare(match[1]), scope.path, call.line, order, branch, stub=self.stubs.find(match[1], scope.namespace), aside=aside)
 
     def _handed_functions(self, call: Call, scope: Scope) -> tuple[Defined, ...]:
         """Functions and functors that template arguments or arguments name: callbacks."""
@@ -212,7 +225,7 @@ class CallGraph:
             if not functions:
                 for cls in self.names.classes(match[1], scope)[:1]:
                     if self.follows(cls):
-                        found.extend(self._operators_of(cls)[:1])
+                        found.extend(self._runs(cls)[:1])
         return tuple(found)
 
     def _callables(self, call: Call, defined: Defined, scope: Scope, order: int) -> tuple[Callable_, ...]:
@@ -241,7 +254,7 @@ class CallGraph:
             return kernels
         found: list[Defined] = []
         for call in defined.fact.calls:
-            for text in (call.name, *call.arguments, *call.template.split(",")):
+            for text in (call.name, *call.arguments, *_split_template(call.template)):
                 match = _NAME.match(text.strip())
                 if match:
                     found.extend(d for d in self.names.functions(match[1], scope) if d.fact.kind == "kernel" and d not in found)
@@ -251,23 +264,32 @@ class CallGraph:
         if _DISPATCH.fullmatch(call.name):
             yield Site("dispatch", call.name, defined.path, call.line, order, branch)
             return
-        body = self._local_macro(call.name, defined.path, call.line)
-        if body is None:
+        yield from self._macro_body(call.name, call.line, defined, scope, order, branch, 0)
+
+    def _macro_body(self, name: str, line: int, defined: Defined, scope: Scope, order: int, branch: str, depth: int) -> Iterator[Site]:
+        """What a macro of the same file does, macros inside it included."""
+        macro = self._local_macro(name, defined.path, line)
+        if macro is None or depth > 3:
             return
-        text, line = body
+        text, start = macro
+        launched = set()
         for match in _LAUNCH.finditer(text):
-            kernels = self._kernels(match[1], scope, defined)
-            at = line + text.count("\n", 0, match.start())
-            yield Site("launch", match[1], defined.path, at, order, branch, kernels)
-        for match in re.finditer(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(", text):
+            launched.add(match[1])
+            at = start + text.count("\n", 0, match.start())
+            yield Site("launch", match[1], defined.path, at, order, branch, self._kernels(match[1], scope, defined))
+        for match in _CALLED.finditer(text):
             name = match[1]
-            at = line + text.count("\n", 0, match.start(1))
+            at = start + text.count("\n", 0, match.start(1))
             if bare(name) in self.stubs:
-                yield Site("stub", bare(name), defined.path, at, order, branch)
-            elif title := library(name, self.device):
+                yield Site("stub", bare(name), defined.path, at, order, branch, stub=self.stubs.find(name, scope.namespace))
+            elif (title := library(name, self.device)) and not self._ours(bare(name)):
                 yield Site("library", name, defined.path, at, order, branch, library=title)
-            elif len(name) > 3 and (targets := [d for d in self.names.functions(name, scope) if d.path == defined.path or d.fact.kind == "function"][:2]):
-                yield Site("helper", name, defined.path, at, order, branch, tuple(targets))
+            elif name.isupper():
+                yield from self._macro_body(name, line, defined, scope, order, branch, depth + 1)
+            elif len(name) > 3 and name not in launched:
+                targets = [d for d in self.names.functions(name, scope) if self.follows(d)]
+                if targets:
+                    yield Site("helper", name, defined.path, at, order, branch, tuple(sorted(targets, key=_by_type)[:4]))
 
     def _local_macro(self, name: str, path: str, line: int) -> tuple[str, int] | None:
         """The body of a macro defined in the same file above a line, and the line that it starts on."""
@@ -314,6 +336,12 @@ def _lambdas_in(defined: Defined, call: Call, order: int) -> Iterator[Callable_]
             yield Callable_("lambda", defined.path, other.line)
             covered = max(other.end_line, other.line)
             wanted -= 1
+
+
+def _by_type(defined: Defined) -> tuple[bool, str]:
+    """Of specialisations the one for float comes first, the one that most people run."""
+    special = defined.fact.specialization
+    return (bool(special) and special.split(",")[0].strip() != "float", "")
 
 
 def _split_template(text: str) -> list[str]:

@@ -39,6 +39,7 @@ class Shape:
     method: bool
     function: bool
     metadata: bool  # gives no tensor back and writes none: a question about one
+    view: bool  # gives back a part of its input
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ def shape_of(operator: Operator) -> Shape | None:
         "method" in variants,
         "function" in variants or operator.origin.value == "generated",
         not returns_tensor,
+        any(r.annotation is not None and not r.annotation.write for r in schema.returns),
     )
 
 
@@ -148,8 +150,7 @@ def _choose(shapes: Sequence[Shape], arguments: Sequence[str], around: Mapping[s
     classes = [argument_class(a, around) for a in arguments]
     scored = [(score, shape) for shape in shapes if (score := _score(shape, classes, skip_self=skip_self, outf=outf)) >= 0]
     if not scored:
-        # The count was misread (a macro, an unpacked array), or the overload is of another release: say the base.
-        return [shapes[0]] if len(shapes) == 1 else []
+        return []
     best = max(score for score, _ in scored)
     return [shape for score, shape in scored if score == best]
 

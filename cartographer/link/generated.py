@@ -90,7 +90,7 @@ def _ufunc(tree: Tree, operator: Operator, symbol: str, device: str) -> tuple[St
     if entry is not None:
         steps.append(entry)
     base = symbol.partition("structured_ufunc_")[2].rpartition("_")[0]
-    places = tree.stubs.get(f"{base}_stub")
+    places = tree.stubs.find(f"{base}_stub", ("at", "native"))
     if places is not None:
         for path, line in (places.defined or places.declared)[:1]:
             steps.append(Step("stub", places.name, path, line, "defined and registered in generated code"))

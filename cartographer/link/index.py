@@ -149,6 +149,16 @@ class Index:
         return table
 
     @cached_property
+    def methods(self) -> dict[tuple[str, tuple[str, ...]], list[Defined]]:
+        """The methods of each class, by its file and qualified name."""
+        table: dict[tuple[str, tuple[str, ...]], list[Defined]] = {}
+        for path in sorted(self.files):
+            for defined in self.of_file(path):
+                if defined.fact.kind != "declaration" and len(defined.segments) > 1:
+                    table.setdefault((path, defined.segments[:-1]), []).append(defined)
+        return table
+
+    @cached_property
     def _of_file(self) -> dict[str, tuple[Defined, ...]]:
         return {}
 

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from cartographer.link.stubs import StubRegistration
 
 DEPTH = 9
-KEPT = 6  # ways kept for each function
+KEPT = 14  # ways kept for each function
 CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5}
+_ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _ASIDE = 30.0
 
 
@@ -92,17 +93,19 @@ class Search:
             elif site.kind == "helper":
                 self._helper(site, start, depth, ways, operators)
             else:
-                ways.append(Way(_END[site.kind] + _aside(site) + _order(site), (), site, start))
+                end = _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
+                ways.append(Way(end + _aside(site) + _order(site), (), site, start))
         return Reach(_best(ways), _distinct(operators), tuple(nulls))
 
     def _stub(self, site: Site, start: Defined, ways: list[Way], nulls: list[str]) -> None:
-        registrations = serving(self.graph.stubs[site.name], self.graph.device, self.graph.world)
+        assert site.stub is not None
+        registrations = serving(site.stub, self.graph.device, self.graph.world)
         real = [r for r in registrations if not r.missing]
         if real:
             ways.append(Way(_END["stub"] + _aside(site) + _order(site), (), site, start, real[0]))
         elif registrations:
             nulls.append(site.name)
-        elif not self.graph.stubs[site.name].registrations:
+        elif not site.stub.registrations:
             ways.append(Way(4.0 + _aside(site) + _order(site), (), site, start))  # only generated code registers it
 
     def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall]) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from cartographer.model.operator import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from cartographer.link.callgraph import Site
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
-    from cartographer.link.stubs import StubPlaces, StubRegistration
+    from cartographer.link.stubs import StubRegistration
 
 HOPS = 4  # helper functions shown on one way; more are cut in the middle
 
@@ -35,10 +35,12 @@ def hop_steps(hops: tuple[Defined, ...]) -> Iterator[Step]:
         yield definition_step("kernel", hop)
 
 
-def stub_steps(site: Site, places: StubPlaces, registration: StubRegistration | None) -> Iterator[Step]:
-    """The stub where it is called by its own name, else where it is defined; then its registration."""
+def stub_steps(site: Site, registration: StubRegistration | None) -> Iterator[Step]:
+    """The stub where it is defined, with the place of the call; then its registration."""
+    places = site.stub
+    assert places is not None
     where = (places.defined or places.declared or [(site.path, site.line)])[0]
-    note = f"handed over in {site.path}:{site.line}" if where[0] != site.path else ""
+    note = f"called in {site.path}:{site.line}"
     yield Step("stub", site.name, where[0], where[1], note, site.branch)
     if registration is not None:
         capability = f", {registration.capability}" if registration.capability else ""
@@ -55,6 +57,9 @@ def end_steps(way: Way) -> Iterator[Step]:
     elif site.callables:
         for given in site.callables[:2]:
             yield Step("device", given.symbol, given.path, given.line, f"runs in {site.name}", site.branch)
+        for hop in way.launched.hops if way.launched is not None else ():
+            if hop.path == site.path:
+                yield definition_step("kernel", hop, "launcher of this file")
         if way.launched is not None and way.launched.site.kind == "launch":
             yield from _launch_steps(way.launched.site, f"launched by {site.name}")
 
@@ -77,11 +82,11 @@ def call_step(call: OperatorCall) -> Step:
     return Step("calls", site.name, site.path, site.line, note, site.branch)
 
 
-def way_steps(way: Way, stubs: Mapping[str, StubPlaces]) -> list[Step]:
+def way_steps(way: Way) -> list[Step]:
     """All steps of a way, a stub's kernel excluded."""
     steps = list(hop_steps(way.hops))
     if way.site.kind == "stub":
-        steps.extend(stub_steps(way.site, stubs[way.site.name], way.registration))
+        steps.extend(stub_steps(way.site, way.registration))
     else:
         steps.extend(end_steps(way))
     return steps

@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cartographer.link.index import bare, device_of
+from cartographer.link.index import bare, device_of, segments
+from cartographer.link.names import namespace_rank
 from cartographer.model.atlas import Stub
 
 if TYPE_CHECKING:
@@ -47,9 +48,10 @@ class StubRegistration:
 
 @dataclass(slots=True)
 class StubPlaces:
-    """Everything about one stub, by the name that a caller writes last."""
+    """Everything about one stub; two of one name may live in two namespaces (`copy_stub`)."""
 
     name: str
+    namespace: tuple[str, ...] = ()
     declared: list[tuple[str, int]] = field(default_factory=list)
     defined: list[tuple[str, int]] = field(default_factory=list)
     registrations: list[StubRegistration] = field(default_factory=list)
@@ -60,34 +62,71 @@ def is_stub_macro(name: str) -> bool:
     return _MACRO.fullmatch(name) is not None
 
 
-def stubs_of(files: Mapping[str, FileFacts], made: Mapping[str, tuple[MacroUse, ...]]) -> dict[str, StubPlaces]:
-    """All stubs of a tree by name; `made` are the uses that other macros make, by file."""
-    stubs: dict[str, StubPlaces] = {}
-    for path in sorted(files):
-        if path.startswith(("test/", "docs/")):
-            continue
-        for use in (*files[path].uses, *made.get(path, ())):
-            if "_DISPATCH" in use.name:
+class Stubs:
+    """All stubs of a tree."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, list[StubPlaces]] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.by_name
+
+    def find(self, written: str, scope: tuple[str, ...]) -> StubPlaces | None:
+        """The stub that a name means inside a namespace."""
+        known = self.by_name.get(bare(written), [])
+        if len(known) < 2:
+            return known[0] if known else None
+        wanted = segments(written)
+        ranked = sorted((rank, number) for number, s in enumerate(known) if (rank := namespace_rank((*s.namespace, s.name), wanted, scope)) is not None)
+        return known[ranked[0][1]] if ranked else known[0]
+
+    def place(self, written: str, scope: tuple[str, ...], *, create: bool) -> StubPlaces:
+        """The stub of a name, made if it is not known (or, with `create`, not known in this very namespace)."""
+        name = bare(written)
+        if create:
+            for known in self.by_name.get(name, ()):
+                if known.namespace == scope:
+                    return known
+        elif (found := self.find(written, scope)) is not None:
+            return found
+        made = StubPlaces(name, scope)
+        self.by_name.setdefault(name, []).append(made)
+        return made
+
+    def all(self) -> list[StubPlaces]:
+        """All stubs, by name."""
+        return [places for name in sorted(self.by_name) for places in self.by_name[name]]
+
+
+def stubs_of(files: Mapping[str, FileFacts], made: Mapping[str, tuple[MacroUse, ...]]) -> Stubs:
+    """All stubs of a tree; `made` are the uses that other macros make, by file."""
+    stubs = Stubs()
+    uses = [
+        (path, use) for path in sorted(files) if not path.startswith(("test/", "docs/")) and "/test/" not in path
+        for use in (*files[path].uses, *made.get(path, ())) if "_DISPATCH" in use.name and _MACRO.fullmatch(use.name) and use.arguments
+    ]  # fmt: skip
+    for words in ("DECLARE_", "DEFINE_", ""):
+        for path, use in uses:
+            if use.name.startswith(words) if words else "REGISTER" in use.name:
                 _take(stubs, path, use)
     return stubs
 
 
-def _take(stubs: dict[str, StubPlaces], path: str, use: MacroUse) -> None:
-    match = _MACRO.fullmatch(use.name)
-    if match is None or not use.arguments:
-        return
+def _take(stubs: Stubs, path: str, use: MacroUse) -> None:
     arguments = [a.strip() for a in use.arguments]
-    if match[1]:
+    namespace = segments(use.namespace) if use.namespace else ()
+    if use.name in ("DECLARE_DISPATCH", "DEFINE_DISPATCH"):
+        declared = use.name == "DECLARE_DISPATCH"
         name = bare(arguments[-1])
-        places = stubs.setdefault(name, StubPlaces(name))
-        (places.declared if match[1] == "DECLARE" else places.defined).append((path, line_of(use, name)))
+        places = stubs.place(name, namespace, create=True)
+        (places.declared if declared else places.defined).append((path, line_of(use, name)))
         return
     name = bare(arguments[0])
     kernel = "" if "NO_CPU" in use.name or len(arguments) < 2 else arguments[-1].lstrip("&").strip()
     kernel = "" if kernel in _NULL else kernel
     device, capability = _served(use.name, arguments, path)
     registration = StubRegistration(name, device, capability, kernel, path, line_of(use, name), use, use.name)
-    stubs.setdefault(name, StubPlaces(name)).registrations.append(registration)
+    stubs.place(arguments[0], namespace, create=False).registrations.append(registration)
 
 
 def _served(macro: str, arguments: list[str], path: str) -> tuple[str, str]:
@@ -137,9 +176,9 @@ def serving(places: StubPlaces, device: str, world: World) -> tuple[StubRegistra
     return tuple(registration for _, _, registration in scored)
 
 
-def as_values(stubs: Mapping[str, StubPlaces]) -> tuple[Stub, ...]:
+def as_values(stubs: Stubs) -> tuple[Stub, ...]:
     """The stubs as the atlas keeps them."""
-    return tuple(_value(stubs[name]) for name in sorted(stubs))
+    return tuple(_value(places) for places in stubs.all())
 
 
 def _value(places: StubPlaces) -> Stub:

@@ -16,7 +16,7 @@ from cartographer.link.index import Index
 from cartographer.link.made import Made, Maker
 from cartographer.link.names import Names
 from cartographer.link.reach import Search
-from cartographer.link.stubs import StubPlaces, stubs_of
+from cartographer.link.stubs import Stubs, stubs_of
 from cartographer.model.location import language_of
 from cartographer.scan.cpp import scan_cpp
 
@@ -70,7 +70,7 @@ class Tree:
         return Index(self.files, self.made.definitions, self.maker.head)
 
     @cached_property
-    def stubs(self) -> dict[str, StubPlaces]:
+    def stubs(self) -> Stubs:
         """All dispatch stubs."""
         return stubs_of(self.files, self.made.uses)
 

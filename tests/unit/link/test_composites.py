@@ -39,7 +39,7 @@ def operators():
         (Call("self.sum", "method", 1, ()), ("Tensor::sum", "aten::sum")),
         (Call("at::sum", "call", 1, ("self", "dim", "false")), ("at::sum", "aten::sum.dim_IntList")),
         (Call("at::empty_symint", "call", 1, ("size", "self.options()")), ("at::empty_symint", "aten::empty.memory_format")),
-        (Call("at::kthvalue_out", "call", 1, ("values", "indices", "self", "k", "dim", "keepdim")), ("at::kthvalue_out", "aten::kthvalue.values")),
+        (Call("at::kthvalue_out", "call", 1, ("values", "indices", "self", "k", "-1", "keepdim")), ("at::kthvalue_out", "aten::kthvalue.values")),
         (Call("at::_ops::add_Tensor::call", "call", 1, ("a", "b", "1")), ("at::_ops::add_Tensor::call", "aten::add.Tensor")),
         (Call("at::redispatch::zero_", "call", 1, ("self",)), ("at::redispatch::zero_", "aten::zero_")),
         (Call("tensor->zero_", "method", 1, ()), None),

@@ -6,8 +6,8 @@ from cartographer.model.fact import FileFacts, MacroUse
 N = "aten/src/ATen/native/"
 
 
-def use(name, *arguments, line=1, text="", guards=()):
-    return MacroUse(name, arguments, line, line, text or f"{name}({', '.join(arguments)})", guards=guards)
+def use(name, *arguments, line=1, text="", guards=(), namespace=""):
+    return MacroUse(name, arguments, line, line, text or f"{name}({', '.join(arguments)})", namespace, guards)
 
 
 def stubs(**uses):
@@ -15,7 +15,7 @@ def stubs(**uses):
 
 
 def kernels(found, name, device):
-    return [(r.kernel, r.path) for r in serving(found[name], device, World(device))]
+    return [(r.kernel, r.path) for r in serving(found.find(name, ("at", "native")), device, World(device))]
 
 
 def test_the_file_decides_what_a_registration_is_for():
@@ -38,7 +38,7 @@ def test_the_default_capability_comes_first_and_a_nullptr_last():
         use("REGISTER_NO_CPU_DISPATCH", "none"),
     ]})
     assert kernels(found, "s", "cpu")[0] == ("s0", N + "K.cpp")
-    assert serving(found["none"], "cpu", World())[0].missing
+    assert serving(found.find("none", ()), "cpu", World())[0].missing
 
 
 def test_names_may_be_qualified_and_registrations_split_over_lines():
@@ -46,7 +46,7 @@ def test_names_may_be_qualified_and_registrations_split_over_lines():
         use("REGISTER_DISPATCH", "cpublas::gemm_stub", "&cpublas::gemm_impl", line=5,
             text="REGISTER_DISPATCH(\n  cpublas::gemm_stub,\n  &cpublas::gemm_impl)"),
     ]})
-    assert found["gemm_stub"].registrations[0].line == 6
+    assert found.find("gemm_stub", ()).registrations[0].line == 6
 
 
 def test_a_lazy_twin_and_dead_code_give_way():
@@ -70,3 +70,14 @@ def test_only_stub_macros_are_taken():
     assert is_stub_macro("ALSO_REGISTER_AVX512_DISPATCH")
     assert not is_stub_macro("AT_DISPATCH_ALL_TYPES")
     assert not is_stub_macro("REGISTER_FALLBACK")
+
+
+def test_two_stubs_of_one_name_live_in_two_namespaces():
+    found = stubs(files={
+        N + "CPUBlas.cpp": [use("DEFINE_DISPATCH", "copy_stub", namespace="at::native::cpublas", line=1)],
+        N + "Copy.cpp": [use("DEFINE_DISPATCH", "copy_stub", namespace="at::native", line=2)],
+        N + "cpu/BlasKernel.cpp": [use("REGISTER_DISPATCH", "cpublas::copy_stub", "&cpublas::copy_impl", namespace="at::native")],
+        N + "cpu/CopyKernel.cpp": [use("REGISTER_DISPATCH", "copy_stub", "&copy_kernel", namespace="at::native")],
+    })
+    assert [r.kernel for r in found.find("copy_stub", ("at", "native")).registrations] == ["copy_kernel"]
+    assert [r.kernel for r in found.find("copy_stub", ("at", "native", "cpublas")).registrations] == ["cpublas::copy_impl"]

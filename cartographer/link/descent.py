@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Below the entry: which of the ways is the main one, what stands beside it, and which called operator is the work itself.
+
+Several ways may cost the same. Then names tell: PyTorch calls the kernel of `sort` something with `sort`, and keeps
+forward and backward apart. Names never invent a way, they only order those that the source has.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from cartographer.link.entries import DEVICE_OF_KEY
+from cartographer.link.names import Scope
+from cartographer.link.steps import call_step, definition_step, end_steps, stub_steps, way_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cartographer.link.index import Defined
+    from cartographer.link.reach import OperatorCall, Way
+    from cartographer.link.stubs import StubRegistration
+    from cartographer.link.tree import Tree
+    from cartographer.model.operator import Operator, Step
+
+BRANCHES = 3  # further ways shown beside the main one
+BESIDE = 3.0  # how much more they may cost
+CALLS = 16  # operators shown that a body calls
+STEPS = 14  # the longest way that is shown
+FAR = 20.0  # a way that costs more leads to another device
+COMMON = 30  # an operator that so many others call is a tool, not the work itself
+_WORD = re.compile(r"[a-z0-9]+")
+_NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl", "copy_"))
+_DENSE = ("CPU", "CUDA", "MPS", "XPU")
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """What stands below an entry; `works` says that device code, or a stub that leads to it, is among the steps."""
+
+    steps: tuple[Step, ...] = ()
+    works: bool = False
+    complete: bool = True  # False: an operator on the way was being worked out itself
+
+
+@dataclass
+class Descent:
+    """Works out what is below entries; `onward` gives the steps of a called operator on a key."""
+
+    tree: Tree
+    onward: Callable[[Operator, str], Below | None]
+    callers: Callable[[str], int]
+    _known: dict[tuple[int, str, bool, str], Below] = field(default_factory=dict, repr=False)
+
+    def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool) -> Below:
+        """The steps below one entry."""
+        at = (id(defined), key, composite, operator.base)
+        known = self._known.get(at)
+        if known is None:
+            known = self._worked_out(defined, operator, key, composite=composite)
+            if known.complete:
+                self._known[at] = known
+        return known
+
+    def _worked_out(self, defined: Defined, operator: Operator, key: str, *, composite: bool) -> Below:
+        reach = self.tree.search(key).reach(defined)
+        ways = ordered((w for w in reach.ways if w.cost < FAR), operator)
+        if composite:
+            near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
+            steps = self._ways(near[:1], operator, key) if near else []
+            return Below(once([*steps, *self._calls(reach.operators, defined)]))
+        real = [w for w in ways if w.site.kind != "dispatch"]
+        if real and real[0].cost < 6.0:
+            return Below(once(self._ways(real, operator, key)), works=True)
+        calls = self._calls(reach.operators, defined)
+        onward = self._onward(reach.operators, operator, key)
+        if onward.works:
+            return Below(once([*calls, *onward.steps]), works=True, complete=onward.complete)
+        if ways:
+            return Below(once(self._ways(ways[:1], operator, key)), works=True, complete=onward.complete)
+        return Below(once(calls), complete=onward.complete)
+
+    # --- ways -----------------------------------------------------------------------------------------------------
+
+    def _ways(self, ways: list[Way], operator: Operator, key: str) -> list[Step]:
+        """The main way in full, then the ends of the others."""
+        main = ways[0]
+        steps = way_steps(main)
+        if main.registration is not None:
+            steps.extend(self._kernel_of(main.registration, operator, key, full=True))
+        for way in beside(ways):
+            if len(steps) > STEPS - 3:
+                break
+            if way.registration is not None:
+                steps.extend(stub_steps(way.site, way.registration))
+                steps.extend(self._kernel_of(way.registration, operator, key, full=False))
+            elif main.registration is None:
+                steps.extend(end_steps(way))
+        return steps
+
+    def _kernel_of(self, registration: StubRegistration, operator: Operator, key: str, *, full: bool) -> list[Step]:
+        """The kernel that a registration names and, in full, its way to the device."""
+        kernel = self.kernel_of(registration, key)
+        if kernel is None:
+            return []
+        steps = [definition_step("kernel", kernel)]
+        if not full:
+            return steps
+        reach = self.tree.search(key).reach(kernel)
+        ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator)
+        if not ways:
+            return steps + self._calls(reach.operators, kernel)[:4]
+        steps.extend(way_steps(ways[0]))
+        if ways[0].registration is not None:
+            inner = self.kernel_of(ways[0].registration, key)
+            steps.extend([definition_step("kernel", inner)] if inner is not None else [])
+        for way in beside(ways):
+            if way.registration is None:
+                steps.extend(end_steps(way))
+        return steps[: STEPS - 3]
+
+    def kernel_of(self, registration: StubRegistration, key: str) -> Defined | None:
+        """The function that a stub's registration names."""
+        device = DEVICE_OF_KEY.get(key, "cpu")
+        namespace = tuple(p for p in registration.use.namespace.split("::") if p and "anonymous" not in p)
+        name = registration.kernel.partition("<")[0].strip("& ()")
+        found = self.tree.names(device).functions(name, Scope(registration.path, namespace, device))
+        return found[0] if found else None
+
+    # --- called operators -----------------------------------------------------------------------------------------
+
+    def _calls(self, calls: tuple[OperatorCall, ...], start: Defined) -> list[Step]:
+        """The operators that a body calls, with the helper of the same file that holds the call. Questions about
+        tensors are left out, and views where there is plenty else.
+        """
+        shapes = self.tree.by_name.shapes
+        chosen = [c for c in calls if c.site.called is not None and not shapes[c.site.called.main].metadata]
+        near = [c for c in chosen if len(c.hops) <= 2 and all(h.path == start.path for h in c.hops[1:])]
+        near = near or [c for c in chosen if len(c.hops) <= 3]
+        if len(near) > CALLS:
+            near = [c for c in near if c.site.called is not None and not shapes[c.site.called.main].view] or near
+        if len(near) > CALLS:
+            near = [c for c in near if len(c.hops) <= 1] or near
+        steps: list[Step] = []
+        for call in near[:CALLS]:
+            steps.extend(definition_step("kernel", hop) for hop in call.hops[:1])
+            steps.append(call_step(call))
+        return steps
+
+    def _onward(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> Below:
+        """The chain of the called operator that is the work itself: one named like this operator, else the first that is
+        no common tool and gets to the device.
+        """
+        candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not c.site.aside]
+        root = operator.base.strip("_")
+        complete = True
+
+        def order(call: OperatorCall) -> tuple[bool, bool, int]:
+            assert call.site.called is not None
+            name = call.site.called.main
+            return (base_of(name) != root, self.callers(name) > COMMON, len(call.hops))
+
+        for call in sorted(candidates, key=order):
+            assert call.site.called is not None
+            target = self.tree.by_name.by_name[call.site.called.main]
+            if target.name == operator.name or (key not in _DENSE and target.dispatch.get(key) != "kernel"):
+                continue
+            below = self.onward(target, key)
+            if below is None:
+                complete = False
+            elif below.works:
+                note = f"of {target.name}"
+                steps = tuple(replace(s, note="; ".join(filter(None, (note, s.note)))) if s.role == "entry" else s for s in below.steps)
+                return Below(steps[: STEPS - 3], works=True, complete=complete)
+        return Below(complete=complete)
+
+
+def ordered(ways: Iterable[Way], operator: Operator) -> list[Way]:
+    """Ways with the likeliest first: cost, corrected by what names tell."""
+    words = words_of(operator.base)
+    backward = "backward" in operator.base
+    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward))
+
+
+def beside(ways: list[Way]) -> list[Way]:
+    """The ways worth showing beside the first."""
+    return [w for w in ways[1 : BRANCHES + 1] if w.cost <= ways[0].cost + BESIDE and w.site.kind != "dispatch"]
+
+
+def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:
+    ends = [way.site.name, *(c.symbol for c in way.site.callables), *(t.name for t in way.site.targets)]
+    passed = [h.name for h in way.hops]
+    likeness = max(_likeness(e, words) for e in ends) + 0.7 * max((_likeness(p, words) for p in passed), default=0.0)
+    named = " ".join((*ends, *passed)).lower()
+    if not backward and "backward" in named:
+        likeness -= 3.0
+    elif backward and "forward" in named and "backward" not in named:
+        likeness -= 1.5
+    return likeness
+
+
+def _likeness(name: str, words: tuple[str, ...]) -> float:
+    """How much a function's name speaks of an operator."""
+    plain = name.lower().replace("_", "")
+    if words and words[0] in plain:
+        return 1.5
+    return 0.75 if any(w in plain for w in words[1:]) else 0.0
+
+
+def words_of(base: str) -> tuple[str, ...]:
+    """The whole name without underscores, then its telling words."""
+    words = [w for w in _WORD.findall(base.lower()) if len(w) > 3 and w not in _NO_WORDS]
+    return ("".join(_WORD.findall(base.lower().replace("native", "").replace("linalg", ""))) or base, *words)
+
+
+def base_of(name: str) -> str:
+    """`aten::sort.stable` -> `sort`."""
+    return name.partition("::")[2].partition(".")[0].strip("_")
+
+
+def once(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Each step once, at its first place."""
+    seen: dict[tuple[str, str, str, int], Step] = {}
+    for step in steps:
+        seen.setdefault((step.role, step.symbol, step.path, step.line), step)
+    return tuple(seen.values())
