@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import os
 
-    from cartographer.pipeline import BuildRequest
+    from cartographer.compare.change import Comparison
+    from cartographer.pipeline.building import BuildRequest
     from cartographer.progress import Progress
     from cartographer.query.atlas import Atlas
 
 __version__ = "0.1.0"
-__all__ = ["Atlas", "__version__", "build_atlas", "open_atlas"]
+__all__ = ["Atlas", "__version__", "build_atlas", "compare", "open_atlas"]
 
 
 def __getattr__(name: str) -> object:
@@ -33,8 +34,15 @@ def open_atlas(path: str | os.PathLike[str] | None = None) -> Atlas:
 
 
 def build_atlas(request: BuildRequest, progress: Progress | None = None) -> Atlas:
-    """Build an atlas and open it (see `cartographer.pipeline`)."""
-    from cartographer import pipeline
+    """Build an atlas and open it (see `cartographer.pipeline.building`)."""
+    from cartographer.pipeline.building import build
     from cartographer.query.atlas import Atlas
 
-    return Atlas.open(pipeline.build(request, progress))
+    return Atlas.open(build(request, progress))
+
+
+def compare(old: str, new: str, *, repo: str | None = None) -> Comparison:
+    """What changed between two PyTorches: tags, atlases, unpacked trees or wheels."""
+    from cartographer.pipeline.releases import compare_releases
+
+    return compare_releases(old, new, repo=repo)

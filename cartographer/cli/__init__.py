@@ -25,6 +25,8 @@ COMMANDS = {
     "where": "asking",
     "show": "asking",
     "search": "asking",
+    "diff": "comparing",
+    "history": "comparing",
     "export": "exporting",
     "serve": "serving",
     "list": "keeping",

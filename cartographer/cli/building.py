@@ -38,10 +38,11 @@ def build_command(
     """
     import os
 
-    from cartographer import pipeline, progress
+    from cartographer import progress
     from cartographer.checkout.open import SourceRequest
     from cartographer.errors import UsageError
     from cartographer.model.source import HistoryLevel
+    from cartographer.pipeline import building as pipeline
     from cartographer.query import atlases
 
     if demo and (versions or repo or source or origin):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.compare.change import Change, ChangePlace, Comparison, Level
@@ -31,8 +32,12 @@ def compare(old: OperatorList, new: OperatorList) -> Comparison:
             changes.append(_removed(was, _base(name) in bases_new, old, new))
         elif was is not None and now is not None:
             changes += _changed(was, now, old, new)
-    changes.sort(key=lambda change: (-change.level, change.op, change.id))
-    return Comparison(old.version, new.version, tuple(changes), (), _web(old), _web(new))
+    return in_order(Comparison(old.version, new.version, tuple(changes), (), _web(old), _web(new)))
+
+
+def in_order(comparison: Comparison) -> Comparison:
+    """Breaks first, then by operator and kind."""
+    return replace(comparison, changes=tuple(sorted(comparison.changes, key=lambda c: (-c.level, c.op, c.id))))
 
 
 def _web(side: OperatorList) -> str:

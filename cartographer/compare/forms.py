@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The forms that a comparison and a timeline can be printed in, by name."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from cartographer.compare.machine import as_github, as_json
+from cartographer.compare.text import ansi, as_markdown, as_text, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from cartographer.compare.change import Comparison
+    from cartographer.compare.timeline import Timeline
+
+
+def _text(found: Comparison, colour: bool, everything: bool) -> str:
+    return "\n".join(as_text(found, ansi if colour else plain, everything=everything)) + "\n"
+
+
+def _json(found: Comparison, colour: bool, everything: bool) -> str:  # noqa: ARG001
+    return as_json(found)
+
+
+def _markdown(found: Comparison, colour: bool, everything: bool) -> str:  # noqa: ARG001
+    return "\n".join(as_markdown(found)) + "\n"
+
+
+def _github(found: Comparison, colour: bool, everything: bool) -> str:  # noqa: ARG001
+    return "\n".join(as_github(found)) + "\n"
+
+
+FORMS: Mapping[str, Callable[[Comparison, bool, bool], str]] = {"text": _text, "json": _json, "markdown": _markdown, "github": _github}
+
+
+def timeline_text(found: Sequence[Timeline], looked: Sequence[str]) -> Iterator[str]:
+    """Each overload with its events, oldest first."""
+    yield f"looked at {len(looked)} releases, {looked[0]} to {looked[-1]}; unknown before {looked[0]}"
+    for line in found:
+        yield ""
+        yield f"{line.name}  {line.says}"
+        for event in line.events:
+            if not event.changes:
+                yield f"  {event.release:<12} {event.schema}"
+            for change in event.changes:
+                shown = change.new if change.id.endswith("-added") else f"{change.old or 'nothing'} → {change.new or 'nothing'}"
+                yield f"  {event.release:<12} {change.id}: {shown}" + ("" if change.id.endswith("-added") else f"  ({change.reason})")
+
+
+def timeline_json(found: Sequence[Timeline], looked: Sequence[str]) -> str:
+    """The same for programs."""
+    return json.dumps({
+        "releases": list(looked),
+        "operators": [
+            {"name": line.name, "says": line.says, "events": [
+                {"release": e.release, "previous": e.previous, "present": e.present, "schema": e.schema,
+                 "changes": [{"id": c.id, "level": str(c.level), "reason": c.reason, "old": c.old, "new": c.new} for c in e.changes]}
+                for e in line.events
+            ]}
+            for line in found
+        ],
+    }, ensure_ascii=False, indent=2)

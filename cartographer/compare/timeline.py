@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One operator over many releases: when it came, what changed, when it went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from cartographer.compare.operators import compare
+from cartographer.model.oplist import OperatorList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cartographer.compare.change import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened to an operator in the step to `release`; no changes: the first release that was looked at."""
+
+    release: str
+    previous: str | None
+    present: bool
+    schema: str | None
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The events of one overload, oldest first."""
+
+    name: str
+    events: tuple[Event, ...]
+
+    @property
+    def says(self) -> str:
+        """Since when, until when, in a sentence."""
+        first, last = self.events[0], self.events[-1]
+        since = f"in {first.release} already; unknown before {first.release}" if first.previous is None else f"since {first.release} (not in {first.previous})"
+        return since if last.present else f"{since}; gone in {last.release} (last in {last.previous})"
+
+
+def timelines(lists: Sequence[OperatorList], names: Sequence[str]) -> tuple[Timeline, ...]:
+    """The timelines of the overloads that `names` means: full names, or base names for all their overloads."""
+    wanted = {name if "::" in name else f"aten::{name}" for name in names}
+    matching = sorted({n for side in lists for n in side.rows if n in wanted or n.partition(".")[0] in wanted})
+    small = [_only(side, matching) for side in lists]
+    return tuple(Timeline(name, tuple(_events(name, small))) for name in matching)
+
+
+def _only(side: OperatorList, names: Sequence[str]) -> OperatorList:
+    """The list cut to some operators and those that they delegate to."""
+    rows = {n: side.rows[n] for n in names if n in side.rows}
+    for row in tuple(rows.values()):
+        delegate = f"aten::{row.structured_delegate}"
+        if delegate in side.rows:
+            rows[delegate] = side.rows[delegate]
+    return OperatorList(side.version, side.tag, side.commit, side.web, rows)
+
+
+def _events(name: str, lists: Sequence[OperatorList]) -> Iterator[Event]:
+    first = lists[0]
+    if name in first.rows:
+        yield Event(first.tag, None, True, first.rows[name].schema)
+    for old, new in pairwise(lists):
+        row = new.rows.get(name)
+        changes = tuple(c for c in compare(old, new).changes if c.op == name)
+        if changes:
+            yield Event(new.tag, old.tag, row is not None, row.schema if row else None, changes)

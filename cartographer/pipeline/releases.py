@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two or more PyTorches side by side: tags, atlases, unpacked trees and wheels, in any mixture."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cartographer.checkout import refs
+from cartographer.checkout.git import Git, find_git_dir
+from cartographer.checkout.git_tree import repository_refs
+from cartographer.checkout.open import SourceRequest
+from cartographer.compare.atlases import atlas_changes
+from cartographer.compare.operators import compare, in_order
+from cartographer.compare.selection import Selection, select
+from cartographer.compare.timeline import Timeline, timelines
+from cartographer.errors import CartographerError, CompareError, NotFound
+from cartographer.model.source import HistoryLevel
+from cartographer.pipeline.building import operators_of
+from cartographer.progress import SilentProgress
+from cartographer.query import atlases
+from cartographer.store import database
+from cartographer.store.reader import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cartographer.compare.change import Comparison
+    from cartographer.model.oplist import OperatorList
+    from cartographer.progress import Progress
+
+CORE = "core"  # the tag of aten/src/ATen/native/tags.yaml
+FIRST_LIST = (0, 4)  # the first release whose operators stand in native_functions.yaml
+
+
+def compare_releases(
+    old: str, new: str, *, repo: str | None = None, wheel: bool = False, selection: Selection | None = None, core: bool = False,
+    progress: Progress | None = None,
+) -> Comparison:
+    """What changed from `old` to `new`. With two atlases also kernels, bindings and Nodes. Raises CartographerError."""
+    progress = progress or SilentProgress()
+    sides = [_side(text, repo, wheel, progress) for text in (old, new)]
+    found = compare(*(listed for listed, _ in sides))
+    if all(db is not None for _, db in sides):
+        readers = [Reader(db) for _, db in sides if db is not None]
+        with closing(readers[0]), closing(readers[1]):
+            found = in_order(replace(found, changes=(*found.changes, *atlas_changes(readers[0].operators(), readers[1].operators()))))
+    wanted = selection or Selection()
+    if core:
+        wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))
+    return select(found, wanted)
+
+
+def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple[OperatorList, Path | None]:
+    """The operator list that one argument means, and the database when it is an atlas."""
+    path = Path(text)
+    db = database.locate(path) if path.exists() else None
+    if db is None and not path.exists() and repo is None and not wheel:
+        db = _known(text)
+    if db is not None and db.is_file() and db.name.endswith(".db"):
+        with Reader(db) as reader:
+            listed = reader.oplist()
+        if listed is None:
+            raise CompareError("this atlas holds no operator list", where=str(db), hint="build it again with `cartographer build`")
+        return listed, db
+    if path.exists():
+        return operators_of(SourceRequest(source=text), progress), None
+    return operators_of(SourceRequest(version=text, repo=repo, from_wheel=wheel, history=HistoryLevel.NONE), progress), None
+
+
+def _known(tag: str) -> Path | None:
+    """The atlas of this machine that was built for a tag."""
+    for path in atlases.found():
+        try:
+            with Reader(path) as reader:
+                if tag.removeprefix("v") == reader.info().source.version.removeprefix("v"):
+                    return path
+        except CartographerError:
+            continue
+    return None
+
+
+def operator_history(
+    names: Sequence[str], *, repo: str | None = None, wheels: Iterable[Path] = (), sources: Iterable[Path] = (), since: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[tuple[Timeline, ...], tuple[str, ...]]:
+    """The timelines of operators over every release at hand, and the releases that were looked at.
+
+    A release whose list cannot be read is left out with a note. Raises NotFound when no release has such an operator.
+    """
+    progress = progress or SilentProgress()
+    lists: dict[str, OperatorList] = {}
+    requests = [*_tags(repo, since), *(SourceRequest(source=str(p)) for p in _wheels(wheels)), *(SourceRequest(source=str(p)) for p in sources)]
+    progress.stage("reading operator lists", len(requests))
+    for request in requests:
+        try:
+            listed = operators_of(request, SilentProgress())
+        except CartographerError as error:
+            progress.note(f"{request.version or request.source} is left out: {error.message}")
+        else:
+            lists.setdefault(listed.tag, listed)
+        progress.step()
+    if not requests:
+        lists = {listed.tag: listed for listed in _atlas_lists()}
+    ordered = sorted(lists.values(), key=lambda side: refs.numbers(side.version))
+    if not ordered:
+        raise NotFound("there is no release to look at", hint="give --repo, --wheel or --source, or build atlases")
+    found = timelines(ordered, names)
+    if not found:
+        raise NotFound(f"no release from {ordered[0].tag} to {ordered[-1].tag} has an operator {' or '.join(names)}")
+    return found, tuple(side.tag for side in ordered)
+
+
+def _tags(repo: str | None, since: str | None) -> Iterator[SourceRequest]:
+    """A request for each release tag of a clone, oldest first."""
+    if repo is None:
+        return
+    git_dir = find_git_dir(Path(repo))
+    if git_dir is None:
+        raise CompareError("not a git repository", where=repo, hint="--repo takes the path of a clone of PyTorch")
+    known = (ref.removeprefix("refs/tags/") for ref in repository_refs(Git(git_dir)) if ref.startswith("refs/tags/"))
+    least = max(FIRST_LIST, refs.numbers(since)) if since else FIRST_LIST
+    tags = sorted((tag for tag in known if refs.is_release(tag) and refs.numbers(tag) >= least), key=refs.release_order)
+    for tag in tags:
+        yield SourceRequest(version=tag, repo=repo, history=HistoryLevel.NONE)
+
+
+def _wheels(given: Iterable[Path]) -> Iterator[Path]:
+    for path in given:
+        yield from sorted(path.glob("torch-*.whl")) if path.is_dir() else [path]
+
+
+def _atlas_lists() -> Iterator[OperatorList]:
+    for path in atlases.found():
+        try:
+            with Reader(path) as reader:
+                if (listed := reader.oplist()) is not None:
+                    yield listed
+        except CartographerError:
+            continue
