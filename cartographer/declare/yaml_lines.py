@@ -81,6 +81,7 @@ class YamlFile:
 
     def __init__(self, path: str, data: bytes) -> None:
         self.path = path
+        self._done: dict[int, Value | None] = {}  # by node; None while its parts are converted
         try:
             self._text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -98,7 +99,7 @@ class YamlFile:
             where = f"{self.path}:{mark.line + 1}:{mark.column + 1}" if mark else self.path
             problem = " ".join(part for part in (error.context, error.problem) if part)
             raise DeclarationError(f"not valid yaml: {problem}", where=where) from None
-        except (yaml.YAMLError, ValueError) as error:  # unprintable characters, exotic escapes
+        except (yaml.YAMLError, ValueError, RecursionError) as error:  # unprintable characters, endless nesting
             raise DeclarationError(f"not valid yaml: {error}", where=self.path) from None
         if root is None:
             return
@@ -111,11 +112,22 @@ class YamlFile:
             yield row
 
     def _convert(self, node: yaml.Node) -> Value:
+        """A node and what it holds. An alias that stands for its own container is an error; others are shared."""
+        done = self._done.get(id(node))
+        if done is None:
+            if id(node) in self._done:
+                raise self.error("an alias stands inside of what it names", node.start_mark.line + 1,
+                                 node.start_mark.column + 1)
+            self._done[id(node)] = None
+            done = self._done[id(node)] = self._converted(node)
+        return done
+
+    def _converted(self, node: yaml.Node) -> Value:
         start, end = node.start_mark, node.end_mark
         line, column = start.line + 1, start.column + 1
         if isinstance(node, yaml.ScalarNode):
             last = max(line, end.line + (1 if end.column else 0))
-            return Scalar(node.value, line, column, last, plain=node.style is None)
+            return Scalar(node.value, line, column, last, plain=not node.style)
         source = self._text[start.index : end.index].strip()
         if isinstance(node, yaml.SequenceNode):
             items = tuple(self._convert(item) for item in node.value)
