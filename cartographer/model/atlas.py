@@ -76,11 +76,27 @@ class Era:
 
 
 @dataclass(frozen=True, slots=True)
+class Import:
+    """A commit that brought a foreign tree or history: its lines came in by it, they were not written in it."""
+
+    commit: str
+    date: str
+    kind: str  # "history": merged, its lines keep their own dates; "tree": copied, they bear the date of this commit
+    folder: str  # where it put the files; "" = all over the tree
+    files: int
+    lines: int  # that it brought
+    surviving: int  # that still bear its date
+    subject: str
+    reason: str  # how we know
+    vendored: bool = False  # third-party code that keeps a licence or a folder of its own
+
+
+@dataclass(frozen=True, slots=True)
 class FileDates:
     """Dates of one file: runs of consecutive lines with the index of the commit each came in by."""
 
     path: str
-    born: str | None
+    born: str | None  # ISO dates
     changed: str | None
     former_names: tuple[str, ...] = ()
     runs: tuple[tuple[int, int], ...] = ()  # (number of lines, index into Strata.commits); -1 = unknown
@@ -95,6 +111,11 @@ class Strata:
     commits: tuple[tuple[str, str], ...] = ()  # (commit id, ISO date of the committer)
     files: Mapping[str, FileDates] = field(default_factory=dict)
     eras: tuple[Era, ...] = ()
+    boundary: tuple[int, ...] = ()  # indexes of commits where a shallow clone ends: their lines are from then or before
+    releases: tuple[str, ...] = ()  # tags, in the order of versions
+    first_release: tuple[int, ...] = ()  # for each commit, the index of the first release that holds it; -1 = none
+    imports: tuple[Import, ...] = ()
+    vendored: tuple[str, ...] = ()  # folders of third-party code
 
 
 @dataclass(frozen=True, slots=True)

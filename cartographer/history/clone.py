@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a clone allows: everything, file dates alone, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cartographer.history.commits import Commits
+    from cartographer.history.gaps import Gaps
+    from cartographer.history.plumbing import Git
+
+_FEW = 0.05  # share of missing objects up to which one can go around them
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What can be told without looking at objects."""
+
+    partial: str  # the filters that remotes promise missing objects for; "" = a clone that should be whole
+    shallow: tuple[str, ...]  # where a shallow clone ends
+    packs: tuple[str, ...]  # names of the packs: they change when objects come in
+
+
+def look(git: Git) -> Ground:
+    """Look at a repository."""
+    common = git.text("rev-parse", "--path-format=absolute", "--git-common-dir") or str(git.folder)
+    folder = git.folder.__class__(common)
+    shallow = folder / "shallow"
+    rows = git.text("config", "--get-regexp", r"^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$")
+    return Ground(
+        partial=", ".join(sorted({row.split(" ", 1)[-1] for row in rows.splitlines()} - {"true"})) or ("promisor" if rows else ""),
+        shallow=tuple(sorted(shallow.read_text(encoding="ascii").split())) if shallow.is_file() else (),
+        packs=tuple(sorted(pack.name for pack in (folder / "objects" / "pack").glob("*.pack"))),
+    )
+
+
+def level(git: Git, commits: Commits, ground: Ground, gaps: Gaps, asked: str) -> tuple[str, str]:
+    """How far dates can go ("lines", "files", "none"), and if not as far as asked, why and what to run."""
+    if ground.partial and len(gaps.missing) > _FEW * gaps.objects:
+        if not _has_trees(git, commits):
+            return "none", _lacks(git, "commits, but not the folders of the past")
+        if asked == "lines":
+            return "files", _lacks(git, "commits and folders, but not what the files of the past held, so files have dates and lines have not")
+    return asked, ""
+
+
+def _has_trees(git: Git, commits: Commits) -> bool:
+    parents = commits.parents[commits.tip]
+    return not parents or git.attempt("cat-file", "-e", f"{commits.ids[parents[0]]}^{{tree}}") is not None
+
+
+def _lacks(git: Git, what: str) -> str:
+    return f"This clone is partial: it holds {what}. To date lines, run: git --git-dir={git.folder} fetch --refetch --no-filter"
+
+
+def before(commits: Commits) -> str:
+    """What a shallow clone cannot tell, "" if it is none."""
+    if not commits.boundary:
+        return ""
+    days = sorted(commits.dates[commit] for commit in commits.boundary)
+    return (
+        f"This clone is shallow: lines of {len(days)} commit{'s' * (len(days) > 1)} where it ends came in on or before {days[-1]}. "
+        "To see further back, run: git fetch --unshallow"
+    )

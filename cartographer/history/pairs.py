@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Differences of single blobs and renames of single files: what merges ask for beyond the stream."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from cartographer.history import follow, patch
+from cartographer.history.follow import PLAIN
+from cartographer.history.plumbing import PATCH
+from cartographer.history.slices import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from cartographer.history.plumbing import Git
+
+_FORMAT = b"strata-pairs-1\n"
+_BATCH = 400  # paths on one command line
+
+
+class Pairs:
+    """Hunks between two blobs by their ids, asked of git once and then kept."""
+
+    def __init__(self, git: Git, kept: Path | None) -> None:
+        self._git, self._kept = git, kept
+        self._told: dict[bytes, bytes | None] = {}
+        self._grown = False
+        if kept is not None and kept.is_file():
+            data = kept.read_bytes()
+            try:
+                if data.startswith(_FORMAT):
+                    self._told = msgspec.msgpack.decode(data[len(_FORMAT) :], type=dict[bytes, bytes | None])
+            except msgspec.DecodeError:
+                self._told = {}
+
+    def hunks(self, before: bytes, after: bytes) -> bytes | None:
+        """The hunks from one blob to the other (`before` may be empty), None when one of them is not here."""
+        if before == after:
+            return b""
+        key = before + b" " + after
+        if key not in self._told:
+            found = self._whole(after) if not before.strip(b"0") else follow.hunks(self._git, before.decode("ascii"), after.decode("ascii"))
+            if found is None:
+                return None
+            self._keep(key, found)
+        return self._told[key]
+
+    def fetch(self, before: str, after: str, wanted: Sequence[tuple[bytes, bytes, bytes]]) -> None:
+        """Ask for (path, blob before, blob after) of two commits at once."""
+        fresh = [row for row in wanted if row[1] + b" " + row[2] not in self._told]
+        for start in range(0, len(fresh), _BATCH):
+            part = {path: old + b" " + new for path, old, new in fresh[start : start + _BATCH]}
+            names = [f":(top,literal){path.decode(errors='surrogateescape')}" for path in part]
+            out = self._git.attempt("diff-tree", *PATCH, *PLAIN, before, after, "--", *names)
+            if out is None:
+                return  # one of them is missing: `hunks` will ask for each
+            for _, changes in patch.parse([after.encode("ascii") + b"\n" + out]):
+                for change in changes:
+                    if change.path in part and part[change.path].endswith(change.blob):
+                        self._keep(part[change.path], change.hunks)
+
+    def source(self, before: str, after: str, path: bytes, gone: Iterable[bytes]) -> bytes | None:
+        """Which of the gone files became `path`."""
+        key = b"\0".join((before.encode(), after.encode(), path))
+        if key not in self._told:
+            self._keep(key, follow.source(self._git, before, after, path, gone))
+        return self._told[key]
+
+    def save(self) -> None:
+        """Keep what was asked for, for the next run."""
+        if self._kept is not None and self._grown:
+            write_whole(self._kept, _FORMAT + msgspec.msgpack.encode(self._told))
+            self._grown = False
+
+    def _keep(self, key: bytes, told: bytes | None) -> None:
+        self._told[key] = told
+        self._grown = True
+
+    def _whole(self, blob: bytes) -> bytes | None:
+        out = self._git.attempt("cat-file", "blob", blob.decode("ascii"))
+        return None if out is None else array("I", (0, 1, count(out))).tobytes()
+
+
+def count(data: bytes) -> int:
+    """The number of lines as git counts them: a last one without a line break counts too."""
+    return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which release was the first to hold a commit: one pass over the history for all tags."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cartographer.history.commits import Commits
+    from cartographer.history.plumbing import Git
+
+Tags = tuple[tuple[str, str], ...]
+
+_RELEASE = re.compile(r"v?(\d+(?:\.\d+)+(?:\.post\d+)?)")  # v1.7.0; candidates and alphas are no releases
+
+
+def tags(git: Git) -> Tags:
+    """(tag, commit) of all releases, in the order of their versions."""
+    out = git.text("for-each-ref", "--format=%(refname:strip=2) %(objecttype) %(objectname) %(*objecttype) %(*objectname)", "refs/tags")
+    found = []
+    for row in out.splitlines():
+        name, *objects = row.split(" ")
+        commits = [ident for kind, ident in zip(objects[::2], objects[1::2], strict=True) if kind == "commit"]
+        if commits and _RELEASE.fullmatch(name):
+            found.append((name, commits[-1]))
+    return tuple(sorted(found, key=lambda tag: ([int(part) for part in re.findall(r"\d+", tag[0])], tag[0])))
+
+
+def firsts(git: Git, commits: Commits, releases: Tags) -> list[int]:
+    """For each commit the index of the first release that holds it, -1 when none does."""
+    beside = _beside(git, commits, [commit for _, commit in releases if commit not in commits.index])
+    first = [-1] * len(commits)
+    passed: set[str] = set()
+    for number, (_, tip) in enumerate(releases):
+        todo: list[int] = []
+        names = [tip]
+        while names:  # the release branch, down to the history that is dated
+            name = names.pop()
+            if name in commits.index:
+                todo.append(commits.index[name])
+            elif name not in passed:
+                passed.add(name)
+                names += beside.get(name, ())
+        while todo:
+            commit = todo.pop()
+            if first[commit] < 0:
+                first[commit] = number
+                todo += commits.parents[commit]
+    return first
+
+
+def _beside(git: Git, commits: Commits, tips: list[str]) -> dict[str, list[str]]:
+    if not tips:
+        return {}
+    lines = "".join(f"{tip}\n" for tip in tips) + f"^{commits.ids[commits.tip]}\n"
+    out = git.attempt("rev-list", "--parents", "--ignore-missing", "--stdin", stdin=lines.encode("ascii")) or b""
+    return {row[0]: row[1:] for row in (line.split() for line in out.decode("ascii").splitlines())}

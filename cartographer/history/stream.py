@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The patches of all commits, in order, read by several git processes at once.
+
+One `git diff-tree --stdin` takes a slice of the list of commits. Cutting the list is better than cutting the tree:
+renames cross folders, and a slice can be kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from cartographer.errors import HistoryError
+from cartographer.history import follow, patch
+from cartographer.history.plumbing import PATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from concurrent.futures import Future
+
+    from cartographer.history.commits import Commits
+    from cartographer.history.gaps import Gaps
+    from cartographer.history.patch import Change
+    from cartographer.history.plumbing import Git
+    from cartographer.history.slices import Slices
+
+# Commits in a slice. Each git has to find its way into the packs anew, so large ones are cheaper; small ones at the end
+# keep all cores busy, and a killed run loses at most the slices it is in.
+_LARGEST, _SMALLEST = 3000, 300
+
+
+class Stream:
+    """What each commit did, asked for in topological order."""
+
+    def __init__(self, git: Git, commits: Commits, slices: Slices, gaps: Gaps, workers: int) -> None:
+        self._git, self.commits, self._slices, self._gaps = git, commits, slices, gaps
+        self._pool = ThreadPoolExecutor(max(1, workers))
+        self._told: dict[int, Future[dict[int, list[Change]]]] = {}
+        self._left: Counter[Future[dict[int, list[Change]]]] = Counter()
+        self._wanted: Sequence[int] = ()
+        self.fresh: frozenset[int] = frozenset()  # commits that git has to be asked for
+        self._workers = max(1, workers)
+
+    def begin(self, wanted: Sequence[int]) -> None:
+        """Set git to work on those commits that no slice tells about; returns at once."""
+        self._wanted = wanted
+        fresh = [commit for commit in wanted if self.commits.key(commit) not in self._slices]
+        self.fresh = frozenset(fresh)
+        for part in _cut(fresh, self._workers):
+            job = self._pool.submit(self._read, part)
+            self._left[job] = len(part)
+            self._told.update(dict.fromkeys(part, job))
+
+    def events(self) -> Iterator[tuple[int, list[Change]]]:
+        """(commit, changes against its first parent) for each wanted commit, in order."""
+        for commit in self._wanted:
+            job = self._told.pop(commit, None)
+            if job is None:
+                changes = self._slices.changes(self.commits.key(commit))
+                yield commit, self._read([commit])[commit] if changes is None else changes
+                continue
+            yield commit, job.result()[commit]
+            self._left[job] -= 1
+            if not self._left[job]:
+                del self._left[job]
+
+    def close(self) -> None:
+        """Stop git; what was told so far is kept."""
+        self._told.clear()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._slices.close()
+
+    def _read(self, part: list[int]) -> dict[int, list[Change]]:
+        told = self._diff(part)
+        if told is not None:
+            self._slices.add([self.commits.key(commit) for commit in part], list(told.values()))
+            return told
+        # Git died, most likely because of a blob that this clone lacks. Find the commits concerned, and go around.
+        bad = self._gaps.concerned(part)
+        good = [commit for commit in part if commit not in bad]
+        told = self._diff(good)
+        if told is None:
+            raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="Try `git fsck`.")
+        self._slices.add([self.commits.key(commit) for commit in good], list(told.values()))
+        holed = {commit: self._gaps.changes(commit) for commit in sorted(bad)}
+        self._slices.add([self.commits.key(commit) for commit in holed], list(holed.values()), holds=False)
+        return told | holed
+
+    def _diff(self, part: list[int]) -> dict[int, list[Change]] | None:
+        """Changes by commit, in the order of `part`; None when git did not come to the end."""
+        told: dict[int, list[Change]] = {commit: [] for commit in part}
+        lines = b"".join(self.commits.line(commit) for commit in part)
+        stream = self._git.stream("diff-tree", "--stdin", "--root", *PATCH, stdin=lines)
+        try:
+            for commit, changes in patch.parse(stream.pieces()):
+                told[self.commits.index[commit]] = changes
+        finally:
+            whole = stream.close()
+        if not whole:
+            return None
+        follow.refine(self._git, self.commits, told)
+        return told
+
+
+def _cut(commits: list[int], workers: int) -> Iterator[list[int]]:
+    start = 0
+    while start < len(commits):
+        size = min(_LARGEST, max(_SMALLEST, (len(commits) - start) // (2 * workers)))
+        yield commits[start : start + size]
+        start += size

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The dated tree itself: its files, and a check of every one against what the walk says about it.
+
+A file whose content or number of lines is not what the walk came to is asked of `git blame` instead.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.history.lines import UNKNOWN
+from cartographer.history.pairs import count
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from cartographer.history.commits import Commits
+    from cartographer.history.lines import Record
+    from cartographer.history.plumbing import Git
+
+_SNIFFED = 8000  # bytes in which git looks for a NUL to tell binary files
+
+
+@dataclass(frozen=True, slots=True)
+class TipFile:
+    """One file of the tree: `lines` is None when its content is not there or not text."""
+
+    blob: bytes
+    lines: int | None
+
+
+def read(git: Git, commits: Commits, *, content: bool) -> dict[bytes, TipFile]:
+    """The files of the tip (links too, submodules not); their lines are counted if asked for."""
+    out = git.run("ls-tree", "-r", "-z", commits.ids[commits.tip])
+    found = {}
+    for row in out.split(b"\0")[:-1]:
+        head, _, path = row.partition(b"\t")
+        _, kind, blob = head.split(b" ")
+        if kind == b"blob":
+            found[path] = TipFile(blob, None)
+    if content:
+        reader = git.blobs()
+        try:
+            told = reader.read_many(file.blob.decode("ascii") for file in found.values())
+            found = {path: TipFile(file.blob, _lines(data)) for (path, file), (_, data) in zip(found.items(), told, strict=True)}
+        finally:
+            reader.close()
+    return found
+
+
+def _lines(data: bytes | None) -> int | None:
+    return None if data is None or b"\0" in data[:_SNIFFED] else count(data)
+
+
+def wrong(tip: Mapping[bytes, TipFile], files: Mapping[bytes, Record]) -> set[bytes]:
+    """The text files whose lines the walk cannot have right."""
+    return {
+        path
+        for path, file in tip.items()
+        if file.lines is not None
+        and ((record := files.get(path)) is None or record.dated != file.blob or len(record.lines) != file.lines)
+    }
+
+
+_ENTRY = re.compile(rb"^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$", re.MULTILINE)
+
+
+def blame(git: Git, commits: Commits, path: bytes, lines: int, ignored: Collection[int]) -> array[int]:
+    """The lines of one file as `git blame` has them; unknown when it cannot read a version."""
+    found = array("I", [UNKNOWN]) * lines
+    skipped = [f"--ignore-rev={commits.ids[commit]}" for commit in sorted(ignored)]
+    tip = commits.ids[commits.tip]
+    out = git.attempt("blame", "--incremental", *skipped, tip, "--", path.decode("utf-8", "surrogateescape"))
+    for name, first, number in _ENTRY.findall(out or b""):
+        start = int(first) - 1
+        owner = commits.index.get(name.decode("ascii"), UNKNOWN)
+        found[start : start + int(number)] = array("I", [owner]) * int(number)
+    return found[:lines]
