@@ -34,6 +34,7 @@ COMMANDS = {
     "completion": "completion",
 }
 PROGRAM = "cartographer"
+_COMPLETE = "_CARTOGRAPHER_COMPLETE"
 
 
 class Commands(click.Group):
@@ -83,8 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(words: list[str], *, debug: bool) -> int:
     try:
-        code = commands.main(args=words, prog_name=PROGRAM, standalone_mode=False)
+        if _COMPLETE in os.environ:  # click answers the shell and leaves
+            commands.main(args=words, prog_name=PROGRAM, complete_var=_COMPLETE)
+        with commands.make_context(PROGRAM, words) as context:
+            commands.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as leaving:  # --help, --version
+        return leaving.exit_code
     except CartographerError as error:
         if debug:
             raise
@@ -94,12 +100,14 @@ def _run(words: list[str], *, debug: bool) -> int:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
+        if sys.stderr.isatty():
+            click.echo(err=True)  # the terminal has written ^C
         _say("stopped")
         return 130
     except BrokenPipeError:  # the reader of our output has gone; nobody is left to be told
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return code if isinstance(code, int) else 0
+    return 0
 
 
 def _tell(error: CartographerError) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import re
 
-_CALL = re.compile(r"^([\w.:~<>]+?)\(\s*(?:\.\.\.)?\s*\)?;?$")
-_GRAD_FN = re.compile(r"(?:grad_fn\s*=\s*)?<(\w+)(?: object)?(?: at 0x[0-9a-f]+)?>")
-_QUALIFIED = re.compile(r"(?:[A-Za-z_]\w*|\(anonymous(?: namespace)?\))(?:::(?:~?[A-Za-z_]\w*|\(anonymous(?: namespace)?\)|\{lambda[^}]*\}[^:<>,]*))*")
-_OPERATOR_IN_TEXT = re.compile(r"\b([a-z_]\w*::\w+(?:\.\w+)?)")
-_PLACE = re.compile(r"^(?P<path>[\w./+@ -]+\.\w+(?:\.in)?)(?::(?P<line>\d+))?(?::\d+)?:?$")
-_NUMBERED = re.compile(r"^(?P<stem>.+?)(?:_(?P<shard>\d+|\$\{?\w+\}?|[A-Za-z]+\d+))?(?P<suffix>\.\w+)$")
+# Patterns are texts: `re` compiles the few that a question needs, and keeps them.
+_CALL = r"([\w.:~<>]+?)\(\s*(?:\.\.\.)?\s*\)?;?"
+_GRAD_FN = r"(?:grad_fn\s*=\s*)?<(\w+)(?: object)?(?: at 0x[0-9a-f]+)?>"
+_QUALIFIED = (
+    r"(?:[A-Za-z_]\w*|\(anonymous(?: namespace)?\))(?:::(?:~?[A-Za-z_]\w*|\(anonymous(?: namespace)?\)|\{lambda[^}]*\}[^:<>,]*))*"
+)
+_OPERATOR_IN_TEXT = r"\b([a-z_]\w*::\w+(?:\.\w+)?)"
+_PLACE = r"(?P<path>[\w./+@ -]+\.\w+(?:\.in)?)(?::(?P<line>\d+))?(?::\d+)?:?"
+_MANGLED = r"(?P<length>\d{1,4})|S[\dA-Z]*_|[ST][tabsiod]|T\d*_|L[a-z]n?\d+E"
+_NUMBERED = r"(?P<stem>.+?)(?:_(?P<shard>\d+|\$\{?\w+\}?|[A-Za-z]+\d+))?(?P<suffix>\.\w+)"
 
 # The import names that PyTorch's own documentation and tests use.
 _SHORT = (("torch.nn.functional.", ("F.", "nn.functional.")), ("torch.nn.", ("nn.",)), ("torch.Tensor.", ("Tensor.", "tensor.")))
@@ -19,11 +23,11 @@ _SHORT = (("torch.nn.functional.", ("F.", "nn.functional.")), ("torch.nn.", ("nn
 def trimmed(text: str) -> str:
     """`torch.add(...)` -> `torch.add`, `<AddBackward0 object at 0x7f>` -> `AddBackward0`; quotes and spaces go."""
     text = text.strip().strip("`'\"").strip()
-    found = _GRAD_FN.fullmatch(text)
-    if found:
+    if "<" in text and (found := re.fullmatch(_GRAD_FN, text)):
         return found[1]
-    call = _CALL.match(text)
-    return call[1] if call else text.removesuffix(";")
+    if "(" in text and (call := re.fullmatch(_CALL, text)):
+        return call[1]
+    return text.removesuffix(";")
 
 
 def python_names(text: str) -> tuple[str, ...]:
@@ -47,16 +51,16 @@ def torch_ops(text: str) -> str | None:
 
 def generated_stem(name: str) -> str | None:
     """`RegisterCPU_2.cpp` -> `RegisterCPU.cpp`: the name of a generated file without its shard."""
-    found = _NUMBERED.match(name)
+    found = re.fullmatch(_NUMBERED, name)
     return found["stem"] + found["suffix"] if found else None
 
 
 def place(text: str) -> tuple[str, int | None] | None:
     """(path, line) of `aten/x.cpp:12`, `x.cu`, or a permalink; None when the text is no place."""
-    link = re.search(r"/(?:blob|blame|tree|raw)/[^/]+/([^#?\s]+)(?:#L(\d+))?", text)
+    link = "://" in text and re.search(r"/(?:blob|blame|tree|raw)/[^/]+/([^#?\s]+)(?:#L(\d+))?", text)
     if link:
         return link[1], int(link[2]) if link[2] else None
-    found = _PLACE.match(text)
+    found = re.fullmatch(_PLACE, text)
     if found is None or "::" in text:
         return None
     return found["path"].removeprefix("./"), int(found["line"]) if found["line"] else None
@@ -64,12 +68,12 @@ def place(text: str) -> tuple[str, int | None] | None:
 
 def operators_in(text: str) -> tuple[str, ...]:
     """Operator names inside a sentence: `Could not run 'aten::index.Tensor' with arguments from ...`."""
-    return tuple(dict.fromkeys(_OPERATOR_IN_TEXT.findall(text)))
+    return tuple(dict.fromkeys(re.findall(_OPERATOR_IN_TEXT, text)))
 
 
 def identifiers(symbol: str) -> tuple[str, ...]:
     """All qualified names in a demangled symbol, in order: the function, then what its template arguments name."""
-    return tuple(dict.fromkeys(name for name in _QUALIFIED.findall(symbol) if name))
+    return tuple(dict.fromkeys(name for name in re.findall(_QUALIFIED, symbol) if name))
 
 
 def demangled_names(symbol: str) -> tuple[str, ...]:
@@ -80,28 +84,24 @@ def demangled_names(symbol: str) -> tuple[str, ...]:
     text = re.sub(r"^_*Z", "", symbol, count=1)
     found: list[str] = []
     scope: list[str] = []
-    depth: list[int] = []  # where the scopes of open N...E begin
+    begins: list[int] = []  # where the scopes of open N..E, I..E begin
     position = 0
     while position < len(text):
-        number = re.compile(r"\d+").match(text, position)
-        if number and int(number[0]) <= len(text) - number.end():
-            length = int(number[0])
-            part = text[number.end() : number.end() + length]
-            position = number.end() + length
+        token = re.compile(_MANGLED).match(text, position)
+        length = int(token["length"]) if token and token["length"] else 0
+        if token and not token["length"]:  # a substitution (S0_, St) or a literal (Lb1E)
+            position = token.end()
+        elif token and 0 < length <= len(text) - token.end():
+            part = text[token.end() : token.end() + length]
+            position = token.end() + length
             if not part.startswith("_GLOBAL__N"):
                 scope.append(part)
-                found.append("::".join(scope[depth[-1] if depth else -1 :]))
-            continue
-        letter = text[position]
-        if letter == "N":
-            depth.append(len(scope))
-        elif letter == "E" and depth:
-            del scope[depth.pop() :]
-        elif letter == "L":  # a literal: Lb1E, Li4E
-            literal = re.compile(r"L[a-z]n?\d+E").match(text, position)
-            if literal:
-                position = literal.end()
-                continue
-        position += 1
+                found.append("::".join(scope[begins[-1] if begins else -1 :]))
+        else:
+            if text[position] in "NIJXF":
+                begins.append(len(scope))
+            elif text[position] == "E" and begins:
+                del scope[begins.pop() :]
+            position += 1
     whole = [name for name in found if not any(other != name and other.startswith(name + "::") for other in found)]
     return tuple(dict.fromkeys(whole))

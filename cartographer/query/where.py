@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound, UsageError
 from cartographer.model.operator import Status
-from cartographer.query import operators, reverse
+from cartographer.query import operators
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +53,8 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
         raise UsageError("an empty name", hint="for example: cartographer where index_select --backend CUDA")
     named = operators.resolve(reader.lookup, text)
     if named is None:
+        from cartographer.query import reverse
+
         back = reverse.backwards(reader, text, backend)
         if back is not None:
             return back

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import json
+
+import pytest
+from sample_atlas import BINARY, CUDA, LOOPS, YAML
+
+from cartographer.errors import NotFound, UsageError
+from cartographer.model.operator import Status
+from cartographer.query import where_json, where_text
+from cartographer.query.ink import Ink
+from cartographer.query.reverse import Backwards
+from cartographer.query.where import Where, where
+
+FAMILY = {"aten::add.Tensor", "aten::add.out", "aten::add_.Tensor"}
+
+
+def _text(reader, *asked, **options):
+    return list(where_text.text(where(reader, *asked), Ink(), **options))
+
+
+def test_one_backend(reader):
+    found = where(reader, "add.Tensor", "cuda")
+    (descent,) = found.descents
+    assert (descent.main.path, descent.main.line) == (CUDA, 20)
+    assert descent.backends == ("CUDA",)
+    lines = _text(reader, "add.Tensor", "CUDA")
+    assert lines[0] == f"{CUDA}:20  at::native::add_kernel"
+    assert [line.split()[0] for line in lines[2:]] == ["entry", "stub", "registration", "kernel", "device"]
+    assert "if contiguous" in lines[-1]
+
+
+def test_overloads_with_one_chain_are_told_once(reader):
+    found = where(reader, "add")
+    assert [(d.names, d.backends) for d in found.descents] == [(("aten::add.Tensor", "aten::add.out"), ("CUDA",)), (("aten::add.Tensor",), ("CPU",))]
+
+
+def test_unresolved_is_said_with_its_reason(reader):
+    text = "\n".join(_text(reader, "add.Tensor", "CPU"))
+    assert "unresolved: the stub is registered under a condition" in text
+    assert not text.startswith("aten/")
+
+
+def test_none_shows_what_is_called(reader):
+    text = "\n".join(_text(reader, "softmax", "CUDA"))
+    assert "no kernel of its own: composite" in text
+    assert "aten::add.Tensor" in text
+
+
+def test_a_backend_without_a_chain_is_told_from_the_table(reader):
+    found = where(reader, "softmax", "CPU")
+    assert found.descents[0].chain.status is Status.UNRESOLVED
+    assert "math kernel" in found.descents[0].chain.reason
+
+
+def test_unknown_backend(reader):
+    with pytest.raises(UsageError) as caught:
+        where(reader, "add", "TPU")
+    assert "CPU, CUDA" in caught.value.hint
+
+
+def test_near_miss(reader):
+    with pytest.raises(NotFound) as caught:
+        where(reader, "sofmax")
+    assert "aten::softmax" in caught.value.hint
+
+
+def test_empty(reader):
+    with pytest.raises(UsageError):
+        where(reader, "  ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["add_kernel", "at::native::add_kernel", "add_stub", "at::native::add_stub", "vectorized_kernel", f"{CUDA}:25", "AddKernel.cu:25", LOOPS,
+     "at::native::(anonymous namespace)::add_kernel(at::TensorIteratorBase&, c10::Scalar const&)",
+     "_ZN2at6native10add_kernelERNS_18TensorIteratorBaseE", "TORCH_IMPL_FUNC(add_out)",
+     "void at::native::vectorized_kernel<4, at::native::Unknown<float> >(int)",
+     f"https://github.com/pytorch/pytorch/blob/v2.6.0/{CUDA}#L25"],
+)  # fmt: skip
+def test_the_way_back(reader, text):
+    found = where(reader, text)
+    assert isinstance(found, Backwards)
+    assert set(found.operators) == FAMILY
+    assert found.places
+
+
+def test_backend_narrows_the_way_back(reader):
+    assert set(where(reader, f"{BINARY}:31", "CPU").operators) == {"aten::add.Tensor", "aten::add_.Tensor"}
+    assert set(where(reader, f"{BINARY}:31", "cuda").operators) == FAMILY
+
+
+def test_row_of_a_yaml(reader):
+    assert where(reader, f"{YAML}:12").operators == ("aten::add.Tensor",)
+    assert where(reader, f"{YAML}:21").operators == ("aten::add_.Tensor",)
+
+
+def test_a_line_that_no_chain_passes(reader):
+    found = where(reader, "functional.py:70")
+    assert found.places[0].symbol == "torch.nn.functional.softmax"
+    assert found.operators == ()
+    assert found.note
+
+
+def test_generated_file(reader):
+    found = where(reader, "RegisterCPU_2.cpp:2484")
+    assert [p.path for p in found.places] == ["torchgen/gen.py", "aten/src/ATen/templates/RegisterDispatchKey.cpp"]
+    assert "without a build" in found.note
+
+
+def test_template_argument_names_the_operator(folder, tmp_path):
+    """A launcher that several operators share; its functor belongs to one of them."""
+    import dataclasses
+
+    import sample_atlas
+
+    from cartographer.model.operator import Chain, Step
+    from cartographer.store import writer
+    from cartographer.store.reader import Reader
+
+    launcher = Step("device", "at::native::vectorized_kernel", LOOPS, 8)
+
+    def op(name, functor):
+        chain = Chain(Status.RESOLVED, None, (Step("device", f"at::native::{functor}", CUDA, 5), launcher))
+        return dataclasses.replace(sample_atlas.operators()[1], name=name, kernels={"CUDA": chain})
+
+    atlas = dataclasses.replace(sample_atlas.atlas(), operators=(op("aten::a", "AFunctor"), op("aten::b", "BFunctor")))
+    writer.write(atlas, tmp_path)
+    with Reader(tmp_path) as reader:
+        found = where(reader, "void at::native::vectorized_kernel<4, at::native::BFunctor<float>, std::array<char*, 3ul> >(int)")
+        assert found.operators == ("aten::b",)
+        assert found.shared == 2
+        assert where(reader, "vectorized_kernel").operators == ("aten::a", "aten::b")
+        mangled = "_ZN2at6native17vectorized_kernelILi4ENS0_8BFunctorIfEEEEvi"
+        assert where(reader, mangled).operators == ("aten::b",)
+
+
+@pytest.mark.parametrize("asked", [("add",), ("softmax", "CUDA"), ("add_kernel",), (LOOPS,), ("RegisterCPU.cpp",), ("F.softmax",)])
+def test_json_says_the_same(reader, asked):
+    found = where(reader, *asked)
+    told = json.loads(json.dumps(where_json.record(found)))
+    if isinstance(found, Where):
+        assert told["operators"] == list(found.named.names)
+        assert [a["status"] for a in told["answers"]] == [d.chain.status.value for d in found.descents]
+    else:
+        assert told["operators"] == list(found.operators)
+
+
+def test_every_chain_is_shown_with_all(reader):
+    assert sum("resolved" in line for line in _text(reader, "add", everything=True)) == 2
+
+
+def test_colours_only_when_asked_for(reader):
+    plain = "\n".join(_text(reader, "add"))
+    coloured = "\n".join(where_text.text(where(reader, "add"), Ink(colour=True)))
+    assert "\x1b" not in plain
+    assert "\x1b[36m" in coloured
