@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cartographer.store.symbol_rows import SYMBOL, symbol_of
-from cartographer.store.values import Reach
+from cartographer.store import database
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
+    from pathlib import Path
 
     from cartographer.model.atlas import Symbol
+    from cartographer.store.values import Reach
 
 _REACH = (
     "SELECT DISTINCT o.name, oc.backend, s.role, s.symbol, p.path, s.line, b.text FROM step s JOIN path p ON p.id = s.path"
@@ -25,11 +26,13 @@ _REACH = (
 class Lookup:
     """Answers that are lists of names."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
+        self.path = path
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, values).fetchall()
+        with database.explained(self.path):
+            return self._connection.execute(statement, values).fetchall()
 
     def _names(self, statement: str, *values: Any) -> tuple[str, ...]:
         return tuple(name for (name,) in self._all(statement, *values))
@@ -129,7 +132,7 @@ class Lookup:
         steps = self._all(f"{_REACH} s.plain = ? ORDER BY o.id, oc.position, cs.position", plain)
         helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '' FROM helper h JOIN path p ON p.id = h.path"
                             " JOIN operator o ON o.id = h.operator WHERE h.plain = ? ORDER BY o.id", plain)  # fmt: skip
-        return tuple(Reach(*row) for row in (*steps, *helpers))
+        return _reaches(steps, helpers)
 
     def reaching_lines(self, path: str, first: int, last: int) -> tuple[Reach, ...]:
         """Operators whose chains hold a step between two lines of a file; helpers of derivatives too."""
@@ -138,7 +141,7 @@ class Lookup:
         )
         helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '' FROM helper h JOIN path p ON p.id = h.path"
                             " JOIN operator o ON o.id = h.operator WHERE p.path = ? AND h.line BETWEEN ? AND ? ORDER BY o.id", path, first, last)  # fmt: skip
-        return tuple(Reach(*row) for row in (*steps, *helpers))
+        return _reaches(steps, helpers)
 
     # Files and symbols
 
@@ -152,10 +155,14 @@ class Lookup:
 
     def symbols_called(self, name: str) -> tuple[Symbol, ...]:
         """Symbols with this last name."""
+        from cartographer.store.symbol_rows import SYMBOL, symbol_of
+
         return tuple(symbol_of(row) for row in self._all(f"{SYMBOL} WHERE s.name = ? ORDER BY p.path, s.line", name))
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """The innermost symbol whose lines hold this one."""
+        from cartographer.store.symbol_rows import SYMBOL, symbol_of
+
         rows = self._all(f"{SYMBOL} WHERE s.path = (SELECT id FROM path WHERE path = ?) AND s.line <= ? AND s.end_line >= ?"
                          " ORDER BY s.line DESC, s.end_line LIMIT 1", path, line, line)  # fmt: skip
         return symbol_of(rows[0]) if rows else None
@@ -164,3 +171,9 @@ class Lookup:
         """(stub, device, kernel, path, line) of the registrations of stubs with this last name."""
         return tuple(self._all("SELECT s.name, r.device, r.kernel, p.path, r.line FROM stub s JOIN stub_registration r ON r.stub = s.id"
                                " JOIN path p ON p.id = r.path WHERE s.plain = ? ORDER BY s.id, r.position", plain))  # fmt: skip
+
+
+def _reaches(*groups: list[tuple[Any, ...]]) -> tuple[Reach, ...]:
+    from cartographer.store.values import Reach
+
+    return tuple(Reach(*row) for rows in groups for row in rows)

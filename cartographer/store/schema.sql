@@ -323,9 +323,32 @@ CREATE TABLE era (
 
 -- Commits that surviving lines came in by.
 CREATE TABLE dated_commit (
-    id     INTEGER PRIMARY KEY,  -- index used by the runs
+    id        INTEGER PRIMARY KEY,  -- index used by the runs
     commit_id BLOB NOT NULL,     -- 20 bytes, or text where it is not 40 hex digits
-    date   TEXT NOT NULL         -- ISO date of the committer
+    date      TEXT NOT NULL,     -- ISO date of the committer
+    boundary  INTEGER NOT NULL,  -- 1: a shallow clone ends here; its lines are from then or before
+    first_release INTEGER        -- the first `release` that holds it; -1: none; NULL: not asked
+);
+
+-- Releases by tag, in the order of versions.
+CREATE TABLE release (
+    id  INTEGER PRIMARY KEY,
+    tag TEXT NOT NULL
+);
+
+-- Commits that brought a foreign tree or history: their lines came in by them, they were not written in them.
+CREATE TABLE import (
+    id        INTEGER PRIMARY KEY,
+    commit_id TEXT NOT NULL,
+    date      TEXT NOT NULL,
+    kind      TEXT NOT NULL,     -- history: merged, its lines keep their dates; tree: copied, they bear the date of this commit
+    folder    TEXT NOT NULL,     -- where it put the files
+    files     INTEGER NOT NULL,
+    lines     INTEGER NOT NULL,  -- that it brought
+    surviving INTEGER NOT NULL,  -- that still bear its date
+    subject   TEXT NOT NULL,
+    reason    TEXT NOT NULL,     -- how we know
+    vendored  INTEGER NOT NULL   -- 1: third-party code with a licence or a folder of its own
 );
 
 -- Dates of files and of their lines.

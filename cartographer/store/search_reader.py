@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cartographer.store import database
 from cartographer.store.search_index import SHIFT
 from cartographer.store.search_words import KINDS, question
 from cartographer.store.symbol_rows import SYMBOL, symbol_of
@@ -13,6 +14,7 @@ from cartographer.store.values import Hit, Match
 
 if TYPE_CHECKING:
     import sqlite3
+    from pathlib import Path
 
     from cartographer.store.lookup import Lookup
 
@@ -29,12 +31,14 @@ _NAMES = {
 class SearchReader:
     """The full-text index of one atlas."""
 
-    def __init__(self, connection: sqlite3.Connection, lookup: Lookup) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, lookup: Lookup) -> None:
         self._connection = connection
+        self.path = path
         self._lookup = lookup
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, values).fetchall()
+        with database.explained(self.path):
+            return self._connection.execute(statement, values).fetchall()
 
     def matches(self, text: str, most: int = 2000, kinds: tuple[str, ...] = KINDS) -> tuple[Match, ...]:
         """Names that hold all words of `text`, kind by kind in the order of KINDS, at most `most` of each."""

@@ -8,29 +8,28 @@ import re
 # The order is the order of answers; a kind's place is part of the index (schema.sql, table search).
 KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "generated", "symbol")
 
-_SIMPLE = re.compile(r"[\w:]+")
-_IDENTIFIER = re.compile(r"\w+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_IDENTIFIER = r"\w+"
+_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 
 
 def words(text: str) -> str:
     """`FunctionsManual::sumBackward2` -> "functionsmanual functions manual sumbackward2 sum backward 2"."""
     found: dict[str, None] = {}
-    for identifier in _IDENTIFIER.findall(text):
+    for identifier in re.findall(_IDENTIFIER, text):
         found[identifier.lower()] = None
-        for part in _PART.findall(identifier):
+        for part in re.findall(_PART, identifier):
             found[part.lower()] = None
     return " ".join(found)
 
 
 def question(text: str) -> str:
     """What a person typed as an FTS5 query: every identifier must occur, as a word or as the beginning of one."""
-    return " AND ".join(f'"{identifier.lower()}"*' for identifier in _IDENTIFIER.findall(text))
+    return " AND ".join(f'"{identifier.lower()}"*' for identifier in re.findall(_IDENTIFIER, text))
 
 
 def plain(symbol: str) -> str:
     """The last name of a C++ symbol: `void at::native::f<4, at::X<float>>(int)` -> `f`; `TORCH_IMPL_FUNC(mul_out)` -> `mul_out`."""
-    if _SIMPLE.fullmatch(symbol) and not symbol.endswith(("::impl", "::meta")):
+    if symbol.replace("::", "").isidentifier() and not symbol.endswith(("::impl", "::meta")):
         return symbol.rpartition("::")[2]
     text = symbol.strip()
     macro = re.fullmatch(r"[A-Z][A-Z0-9_]+\(\s*([\w:]+).*\)", text)

@@ -161,9 +161,14 @@ def _strata(connection: sqlite3.Connection, strata: Strata, ledger: Ledger) -> N
         5,
         ((number, e.name, e.first, e.last, as_json(e.evidence)) for number, e in enumerate(strata.eras, 1)),
     )
-    _many(
-        connection, "dated_commit", 3, ((number, packed_id(c), date) for number, (c, date) in enumerate(strata.commits))
-    )
+    boundary, first = frozenset(strata.boundary), strata.first_release
+    _many(connection, "dated_commit", 5, (
+        (number, packed_id(c), date, number in boundary, first[number] if number < len(first) else None)
+        for number, (c, date) in enumerate(strata.commits)))  # fmt: skip
+    _many(connection, "release", 2, enumerate(strata.releases))
+    _many(connection, "import", 11, (
+        (number, i.commit, i.date, i.kind, i.folder, i.files, i.lines, i.surviving, i.subject, i.reason, i.vendored)
+        for number, i in enumerate(strata.imports, 1)))  # fmt: skip
     _many(connection, "file_dates", 5, (
         (ledger.paths.of(name), d.born, d.changed, as_json(d.former_names), _packed_runs(d.runs))
         for name, d in strata.files.items()))  # fmt: skip

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
+"""The files, folders and symbols of an atlas."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from cartographer.errors import NotFound
+from cartographer.model.atlas import FileEntry
+from cartographer.store import database, residents
+from cartographer.store.dates import Dates, unpacked_id
+from cartographer.store.lists import Lists
+from cartographer.store.symbol_rows import SYMBOL, symbol_of
+from cartographer.store.values import FileRow, FileWhole, FolderRow
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from cartographer.model.atlas import Symbol
+    from cartographer.store.operator_reader import OperatorReader
+    from cartographer.store.values import Resident
+
+
+class Files:
+    """Answers about files and what stands in them."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, operators: OperatorReader) -> None:
+        self._connection = connection
+        self.path = path
+        self._operators = operators
+
+    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        with database.explained(self.path):
+            return self._connection.execute(statement, values).fetchall()
+
+    def files(self) -> tuple[FileRow, ...]:
+        """All scanned files as rows of a list, sorted by path."""
+        symbols = dict(self._all("SELECT path, count(*) FROM symbol GROUP BY path"))
+        living = residents.counts(self._connection)
+        dates = {
+            path: (born, changed) for path, born, changed in self._all("SELECT path, born, changed FROM file_dates")
+        }
+        rows = self._all(
+            "SELECT f.path, p.path, size, language, lines, error_nodes, error_bytes FROM file f JOIN path p ON p.id = f.path ORDER BY p.path"
+        )
+        return tuple(FileRow(path, size, language, lines, nodes, size_of_errors, symbols.get(number, 0), living.get(number, 0),
+                             *dates.get(number, (None, None)))
+                     for number, path, size, language, lines, nodes, size_of_errors in rows)  # fmt: skip
+
+    def folders(self) -> tuple[FolderRow, ...]:
+        """All folders that hold scanned files, the root ("") first, sorted by path."""
+        return folders_of(self.files())
+
+    def file(self, path: str) -> FileWhole:
+        """Everything about one file. Raises NotFound."""
+        entries = self._entries("WHERE p.path = ?", path)
+        if not entries:
+            raise NotFound(f"this atlas holds no file {path}", where=str(self.path))
+        included_by = self._all("SELECT p.path, i.line FROM include i JOIN path p ON p.id = i.file"
+                                " WHERE i.target = (SELECT id FROM path WHERE path = ?) ORDER BY p.path, i.line", path)  # fmt: skip
+        dates = Dates(self._connection, self.path).file_dates(path)
+        unresolved = Lists(self._connection, self.path, self._operators).unresolved_in(path)
+        return FileWhole(entries[0], self.symbols_in(path), tuple((p, line) for p, line in included_by),
+                         self.residents(path), dates, unresolved)  # fmt: skip
+
+    def file_entries(self) -> tuple[FileEntry, ...]:
+        """All files with their includes and notes, in the order they were read."""
+        return self._entries("")
+
+    def _entries(self, condition: str, *values: Any) -> tuple[FileEntry, ...]:
+        rows = self._all("SELECT f.path, p.path, blob, size, language, lines, error_nodes, error_bytes, notes"
+                         f" FROM file f JOIN path p ON p.id = f.path {condition} ORDER BY f.position", *values)  # fmt: skip
+        includes: dict[int, list[tuple[str, int]]] = {}
+        which = f"WHERE i.file = {rows[0][0]}" if len(rows) == 1 else ""
+        for file, target, line in self._all(
+            f"SELECT i.file, i.target, i.line FROM include i {which} ORDER BY i.file, i.position"
+        ):
+            includes.setdefault(file, []).append((self._operators.path(target), line))
+        return tuple(FileEntry(path, unpacked_id(blob), size, language, lines, nodes, size_of_errors, tuple(includes.get(number, ())),
+                               tuple(json.loads(notes)))
+                     for number, path, blob, size, language, lines, nodes, size_of_errors, notes in rows)  # fmt: skip
+
+    def residents(self, path: str) -> tuple[Resident, ...]:
+        """What of which operators stands in one file, sorted by line."""
+        with database.explained(self.path):
+            return residents.of_file(self._connection, path)
+
+    def all_residents(self) -> Mapping[str, tuple[Resident, ...]]:
+        """Residents of every file that has some, by path: one pass, for whoever needs all of them."""
+        with database.explained(self.path):
+            return residents.of_all(self._connection)
+
+    def symbols(self, kind: str | None = None) -> Iterator[Symbol]:
+        """All symbols in the order they were found, or those of one kind."""
+        return self._symbols("", ()) if kind is None else self._symbols("WHERE s.kind = ?", (kind,))
+
+    def symbols_in(self, path: str) -> tuple[Symbol, ...]:
+        """The symbols of one file, sorted by line."""
+        found = self._symbols("WHERE s.path = (SELECT id FROM path WHERE path = ?)", (path,))
+        return tuple(sorted(found, key=lambda s: (s.line, s.qualname)))
+
+    def symbol_kinds(self) -> Mapping[str, int]:
+        """How many symbols there are of each kind."""
+        return dict(self._all("SELECT kind, count(*) FROM symbol GROUP BY kind ORDER BY kind"))
+
+    def _symbols(self, condition: str, values: tuple[Any, ...]) -> Iterator[Symbol]:
+        rows = self._all(f"{SYMBOL} {condition} ORDER BY s.id", *values)
+        return (symbol_of(row) for row in rows)
+
+
+def folders_of(files: tuple[FileRow, ...]) -> tuple[FolderRow, ...]:
+    """The folders of these files, each with the sums over everything below it."""
+    direct: dict[str, list[FileRow]] = {"": []}
+    children: dict[str, set[str]] = {"": set()}
+    sums: dict[str, list[int]] = {"": [0] * 6}
+    for file in files:
+        folder = file.path.rpartition("/")[0]
+        direct.setdefault(folder, []).append(file)
+        while True:
+            total = sums.setdefault(folder, [0] * 6)
+            for place, value in enumerate((1, file.lines, file.size, file.symbols, file.error_nodes, file.error_bytes)):
+                total[place] += value
+            if not folder:
+                break
+            parent = folder.rpartition("/")[0]
+            children.setdefault(parent, set()).add(folder)
+            folder = parent
+    return tuple(FolderRow(folder, tuple(sorted(children.get(folder, ()))), tuple(direct.get(folder, ())), *sums[folder])
+                 for folder in sorted(sums))  # fmt: skip
