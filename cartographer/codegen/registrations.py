@@ -226,7 +226,7 @@ class Registrar:
     def _autograd(self, matched: Matched, registrations: list[Registration]) -> None:
         """gen_variable_type_func and inplace_or_view_method_registration, for operators with a backend of their own."""
         function = matched.function
-        if not matched.derived or function.cpp_name in by_hand(self._sources):
+        if not matched.derived or function.cpp_name in by_hand(self._sources) or not self._sources.module(VARIABLE):
             return
         rule = self._sources.rule(VARIABLE, "gen_variable_type_func", "gen_variable_type_shard")
         if falls_back(matched, self._sources):
