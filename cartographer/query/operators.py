@@ -192,9 +192,10 @@ def near_misses(lookup: Lookup, text: str, most: int = 5) -> tuple[str, ...]:
     wanted = plain(spelling.trimmed(text)).rpartition(".")[2].lower() or text.lower()
     best: dict[str, tuple[float, int, str]] = {}
     for place, (kind, name) in enumerate(lookup.all_names()):
+        last = plain(name).rpartition(".")[2]  # torch.add and aten::add are one proposal
         for likeness in _likeness(wanted, text.lower(), kind, name):
-            if name not in best or likeness > -best[name][0]:
-                best[name] = (-likeness, place, name)
+            if last not in best or likeness > -best[last][0]:
+                best[last] = (-likeness, place, name)
     return tuple(name for _, _, name in sorted(best.values())[:most])
 
 

@@ -28,7 +28,7 @@ class Dates:
 
     def strata(self) -> Strata:
         """All dates: eras, commits, and the runs of every dated file. Some tens of megabytes for a whole history."""
-        meta = dict(self._all("SELECT key, value FROM meta WHERE key IN ('strata_level', 'strata_reason')"))
+        meta = dict(self._all("SELECT key, value FROM meta WHERE key LIKE 'strata%'"))
         commits = self._all("SELECT commit_id, date, boundary, first_release FROM dated_commit ORDER BY id")
         rows = self._all("SELECT p.path, born, changed, former_names, runs FROM file_dates d JOIN path p ON p.id = d.path ORDER BY p.path")
         return Strata(
@@ -36,6 +36,7 @@ class Dates:
             files={row[0]: _dates(row) for row in rows}, eras=self.eras(),
             boundary=tuple(number for number, (_, _, boundary, _) in enumerate(commits) if boundary),
             releases=self.releases(), first_release=tuple(first for *_, first in commits if first is not None), imports=self.imports(),
+            vendored=tuple(json.loads(meta["strata_vendored"])),
         )  # fmt: skip
 
     def releases(self) -> tuple[str, ...]:

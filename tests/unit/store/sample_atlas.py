@@ -170,6 +170,7 @@ def atlas(version: str = "2.6.0") -> Atlas:
         {BINARY: FileDates(BINARY, "2017-01-02", "2020-05-06", ("aten/old.cpp",), ((50, 0), (29, 1), (1, -1))), CUDA: FileDates(CUDA, None, None)},
         (Era("ATen", "2017-01-01", "2018-01-01", (("first commit of aten/", COMMIT_A, "2017-01-02"),)), Era("compiler", "2022-01-01", "2026-01-01")),
         (1,), ("v1.0.0", "v2.0.0"), (0, -1), (Import(COMMIT_A, "2018-01-01", "tree", "caffe2", 3, 400, 30, "Merge caffe2", "a root of its own", vendored=True),),
+        ("third_party",),
     )  # fmt: skip
     return Atlas(
         source=SourceInfo(SourceKind.DIRECTORY, version, f"v{version}", None, "/somewhere/pytorch"), tool_version="0.1.0",
