@@ -39,6 +39,7 @@ class Replacement:
     suffix: str  # "_sym_sizes"; with a "{}" for the number asked for
     dashes: tuple[str, str] | None = None  # how "-1" is spelled in it
     result: str = ""  # "_info.zeros()" when the formula needs more than the saved name
+    word: str = ""  # the longest word of the pattern: a formula without it cannot match
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ def _replacement(node: ast.expr) -> Replacement | None:
         case ast.Tuple(elts=[ast.Constant(value=str(pattern)), ast.Dict(keys=keys, values=values)]):
             named = {k.value: v for k, v in zip(keys, values, strict=True) if isinstance(k, ast.Constant)}
             suffix, dashes = _suffix(named.get("suffix"))
-            return Replacement(pattern, suffix, dashes, _appended(named.get("res")))
+            word = max(re.findall(r"[a-zA-Z_]+", pattern), key=len, default="")
+            return Replacement(pattern, suffix, dashes, _appended(named.get("res")), word)
     return None
 
 
@@ -99,7 +101,8 @@ def saved_variables(
         if name not in formula:
             continue
         for row in table:
-            formula = _apply(row, name, formula, saved)
+            if row.word in formula:
+                formula = _apply(row, name, formula, saved)
         if optional_text:
             unwrapped = f"{name}.has_value() ? std::optional<std::string_view>({name}.value()) : std::nullopt"
             formula = re.sub(rf"\b{name}\b", unwrapped, formula)
