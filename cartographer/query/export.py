@@ -63,8 +63,7 @@ def record(o: Operator) -> dict[str, Any]:
         "kind": "op", "name": o.name, "schema": o.schema, "origin": o.origin.value, "declared": _place(o.declared), "build": list(o.build),
         "bindings": [_binding(b) for b in o.bindings],
         "cpp": {"op": o.cpp.op, "function": o.cpp.function, "method": o.cpp.method} if o.cpp else None,
-        "registrations": [_registration(r) for r in _active(o)],
-        "overridden": [_registration(r) for r in o.registrations if not r.active],
+        "registrations": [_registration(r) for r in _in_force_first(o)],
         "dispatch": dict(o.dispatch), "layers": [_layer(layer) for layer in o.layers],
         "kernels": {backend: chain(found) for backend, found in o.kernels.items()},
         "autograd": _autograd(o.autograd) if o.autograd else None, "age": dict(o.age),
@@ -85,17 +84,13 @@ def step(found: Step) -> dict[str, Any]:
     return told | {name: text for name, text in (("note", found.note), ("branch", found.branch)) if text}
 
 
-def _active(o: Operator) -> tuple[Registration, ...]:
-    """One registration for each key: the one that is in force."""
-    chosen: dict[str, Registration] = {}
-    for registration in o.registrations:
-        if registration.active:
-            chosen.setdefault(registration.key, registration)
-    return tuple(chosen.values())
+def _in_force_first(o: Operator) -> list[Registration]:
+    """All registrations; where a key has several, the one in force stands first, those that it overrides behind all others."""
+    return sorted(o.registrations, key=lambda r: not r.active)
 
 
 def _registration(r: Registration) -> dict[str, Any]:
-    return {"key": r.key, "kernel": r.kernel, "origin": r.origin.value, "fallthrough": r.fallthrough, "boxed": r.boxed, "build": list(r.build),
+    return {"key": r.key, "kernel": r.kernel, "origin": r.origin.value, "fallthrough": r.fallthrough, "boxed": r.boxed, "active": r.active, "build": list(r.build),
             "place": _place(r.place), "rule": r.rule}  # fmt: skip
 
 

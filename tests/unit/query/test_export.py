@@ -53,11 +53,13 @@ def test_an_operator(lines):
 
 def test_one_registration_a_key_and_what_it_overrides(lines):
     add = lines[1]
-    keys = [r["key"] for r in add["registrations"]]
+    in_force = [r["active"] for r in add["registrations"]]
+    assert in_force == sorted(in_force, reverse=True)
+    keys = [r["key"] for r in add["registrations"] if r["active"]]
     assert len(keys) == len(set(keys)) == 4
     meta = next(r for r in add["registrations"] if r["key"] == "Meta")
     assert (meta["kernel"], meta["origin"], meta["place"]) == ("meta_add", "python", {"path": "torch/_meta_registrations.py", "line": 77})
-    assert [r["key"] for r in add["overridden"]] == ["Meta"]
+    assert [r["key"] for r in add["registrations"] if not r["active"]] == ["Meta"]
     named = next(r for r in add["registrations"] if r["key"] == "Named")
     assert (named["fallthrough"], named["kernel"], named["build"]) == (True, None, ["named"])
 
