@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from cartographer.checkout import refs
 from cartographer.checkout.cache import write_error
 from cartographer.checkout.fetch_report import FetchReport
-from cartographer.checkout.git import Git, GitError, ObjectView, progress_parser
+from cartographer.checkout.git import Git, GitError, objects_of, progress_parser
 from cartographer.checkout.git_tree import parse_listing, repository_refs
 from cartographer.errors import CheckoutError
 from cartographer.model.source import HistoryLevel
@@ -60,7 +60,7 @@ class Store:
         self.url = url
         self.path = store_path(cache, url)
         self._progress = progress
-        self._view: ObjectView | None = None
+        self._view: Git | None = None
         self._git = Git(self.path, keep=keep)
         self._net = Git(self.path, network=True, keep=keep)
 
@@ -206,7 +206,7 @@ class Store:
 
     def _lacking_in_tree(self, commit: str) -> list[str]:
         """Contents of the pinned tree that are not here, by path."""
-        listing = parse_listing(self._objects().git.run("ls-tree", "-r", "-z", "-l", "--full-tree", commit))
+        listing = parse_listing(self._objects().run("ls-tree", "-r", "-z", "-l", "--full-tree", commit))
         return list(dict.fromkeys(file.blob for file in listing.files if file.path in listing.missing))
 
     def _lacking_in_history(self, commit: str) -> list[str]:
@@ -224,12 +224,12 @@ class Store:
             self._progress.step(len(chunk))
         blobs = sorted(by_path, key=lambda blob: (by_path[blob], blob))
         asked = b"".join(blob + b"\n" for blob in blobs)
-        answers = self._objects().git.run("cat-file", "--batch-check=%(objectname)", data=asked).split(b"\n")
+        answers = self._objects().run("cat-file", "--batch-check=%(objectname)", data=asked).split(b"\n")
         return [blob.decode() for blob, answer in zip(blobs, answers, strict=False) if answer.endswith(b" missing")]
 
-    def _objects(self) -> ObjectView:
+    def _objects(self) -> Git:
         if self._view is None:
-            self._view = ObjectView(self.path)
+            self._view = objects_of(self.path)
         return self._view
 
     def _boundary(self, commit: str) -> frozenset[bytes]:

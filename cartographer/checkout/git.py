@@ -75,6 +75,7 @@ class Git:
     git_dir: Path | None = None
     network: bool = False
     objects: Path | None = None  # objects from elsewhere than git_dir
+    scratch: object = None  # keeps git_dir alive when it is a temporary one
     keep: tuple[int, ...] = ()  # files that children hold open: the lock of the store that they write to
 
     def command(self, arguments: Sequence[str]) -> list[str]:
@@ -225,21 +226,26 @@ def find_git_dir(path: Path) -> Path | None:
         return None
 
 
-class ObjectView:
+class _Scratch:
+    """An empty git directory in the temporary folder, gone when nobody uses it any more."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="cartographer-view-"))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        for name in ("objects", "refs"):
+            (self.folder / name).mkdir()
+        (self.folder / "HEAD").write_text("ref: refs/heads/none\n")
+
+
+def objects_of(git_dir: Path) -> Git:
     """The objects of a repository, seen through an empty git directory of our own.
 
     None of the repository's settings apply, and a missing object is just missing: with a promisor remote in the
     configuration (a partial clone), git 2.39 to 2.45 ends when it meets one, whatever GIT_NO_LAZY_FETCH says.
     """
-
-    def __init__(self, git_dir: Path) -> None:
-        objects = Path(Git(git_dir).text("rev-parse", "--git-path", "objects"))
-        folder = Path(tempfile.mkdtemp(prefix="cartographer-view-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        for name in ("objects", "refs"):
-            (folder / name).mkdir()
-        (folder / "HEAD").write_text("ref: refs/heads/none\n")
-        self.git = Git(folder, objects=(Path.cwd() / objects).resolve())
+    objects = Path(Git(git_dir).text("rev-parse", "--git-path", "objects"))
+    scratch = _Scratch()
+    return Git(scratch.folder, objects=(Path.cwd() / objects).resolve(), scratch=scratch)
 
 
 def _feed(pipe: object, data: bytes) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.checkout import refs
 from cartographer.checkout.blob_reader import BlobReader
-from cartographer.checkout.git import Git, ObjectView
+from cartographer.checkout.git import Git, objects_of
 from cartographer.checkout.versions import LANDMARKS, is_safe, require_pytorch, version_of_commit
 from cartographer.errors import CheckoutError
 from cartographer.model.source import Availability, HistoryAccess, SourceInfo, SourceKind, TreeFile
@@ -74,12 +74,12 @@ class GitTree:
     def __init__(self, git_dir: Path, resolved: refs.Resolved, described: str, version: str | None = None) -> None:
         self.git_dir = git_dir
         self._git = Git(git_dir)
-        self._view = ObjectView(git_dir)
-        self._blobs = BlobReader(self._view.git)
+        self._view = objects_of(git_dir)
+        self._blobs = BlobReader(self._view)
         self.commit = resolved.commit
         self.history: HistoryAccess | None = None  # set for a store of our own, which knows what it holds
         try:
-            listing = parse_listing(self._view.git.run("ls-tree", "-r", "-z", "-l", "--full-tree", resolved.commit))
+            listing = parse_listing(self._view.run("ls-tree", "-r", "-z", "-l", "--full-tree", resolved.commit))
         except CheckoutError as error:
             raise CheckoutError(
                 f"the folders of commit {resolved.commit[:12]} cannot be read: {error.message}", where=described,

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cartographer.checkout.cache import Cache, default_root, write_whole
+from cartographer.errors import CheckoutError
+from cartographer.progress import SilentProgress
+
+HOLD = "import sys, time; from pathlib import Path; from cartographer.checkout.cache import Cache\nwith Cache(Path(sys.argv[1])).lock('x'): print('held', flush=True); time.sleep(60)"
+
+
+def holder(cache: Cache) -> subprocess.Popen[bytes]:
+    child = subprocess.Popen([sys.executable, "-c", HOLD, str(cache.root)], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"held\n"
+    return child
+
+
+def test_the_environment_names_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARTOGRAPHER_CACHE", str(tmp_path / "here"))
+    assert default_root() == tmp_path / "here"
+    monkeypatch.delenv("CARTOGRAPHER_CACHE")
+    assert default_root().name == "cartographer"
+
+
+def test_write_and_read(cache: Cache) -> None:
+    assert cache.read("a", "b") is None
+    cache.write(b"1", "a", "b")
+    cache.write(b"2", "a", "b")
+    assert cache.read("a", "b") == b"2"
+    assert [path.name for path in (cache.root / "a").iterdir()] == ["b"]
+
+
+def test_entries_and_clean(cache: Cache) -> None:
+    cache.write(b"12345", "facts", "one")
+    cache.write(b"1234567", "wheels", "2.0", "torch.whl")
+    with cache.lock("x"):
+        pass
+    assert [(e.kind, e.name, e.size) for e in cache.entries()] == [("facts", "one", 5), ("wheels", "2.0", 7)]
+    assert cache.clean(frozenset({"wheels"})) == 7
+    assert cache.clean() == 5
+    assert cache.entries() == ()
+    assert Cache(cache.root / "never").entries() == ()
+
+
+def test_two_at_once_wait_or_say_so(cache: Cache) -> None:
+    child = holder(cache)
+    try:
+        progress = SilentProgress()
+        with pytest.raises(CheckoutError, match=f"process {child.pid}"), cache.lock("x", progress, patience=0.3):
+            pass
+        assert f"process {child.pid}" in progress.notes[0]
+        with cache.lock("y", patience=0):
+            pass
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+    with cache.lock("x", patience=5):  # the lock of a dead process is no lock
+        pass
+
+
+def test_what_a_build_uses_is_not_cleaned_away(cache: Cache) -> None:
+    cache.write(b"1", "facts", "one")
+    with cache.lock("facts-one"), pytest.raises(CheckoutError, match="using"):
+        Cache(cache.root).clean()
+    assert cache.read("facts", "one") == b"1"
+
+
+def test_a_child_that_survives_its_parent_keeps_the_lock(cache: Cache) -> None:
+    with cache.lock("x") as lock:
+        assert lock.fileno is not None
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], pass_fds=(lock.fileno,))
+    try:
+        with pytest.raises(CheckoutError), cache.lock("x", patience=0):
+            pass
+    finally:
+        child.kill()
+        child.wait()
+    with cache.lock("x", patience=5):
+        pass
+
+
+def test_a_cache_that_cannot_be_written_to_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    cache = Cache(tmp_path / "file" / "cache")
+    assert not cache.writable
+    cache.write(b"1", "a", "b")
+    with cache.lock("x") as lock:
+        assert lock.fileno is None
+    assert cache.read("a", "b") is None
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old").write_bytes(b"whole")
+
+    def write_to_full(_path: Path, data: bytes) -> None:
+        with Path("/dev/full").open("wb", buffering=0) as full:
+            full.write(data)
+
+    monkeypatch.setattr(Path, "write_bytes", write_to_full)
+    with pytest.raises(CheckoutError, match="the disk is full") as caught:
+        write_whole(tmp_path / "old", b"new")
+    assert "CARTOGRAPHER_CACHE" in (caught.value.hint or "")
+    assert (tmp_path / "old").read_bytes() == b"whole"
+
+
+def test_a_full_disk_is_not_taken_for_a_read_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with pytest.raises(CheckoutError, match="full"):
+        _ = Cache(tmp_path).writable
+
+
+def test_waiting_ends_when_the_other_is_done(cache: Cache) -> None:
+    child = holder(cache)
+    started = time.monotonic()
+    subprocess.Popen([sys.executable, "-c", f"import time, os; time.sleep(0.5); os.kill({child.pid}, 9)"]).wait()
+    child.communicate()
+    with cache.lock("x", patience=10):
+        assert time.monotonic() - started < 10

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from pathlib import Path
+
+import pytest
+
+from cartographer.checkout import open as opening
+from cartographer.checkout.open import SourceRequest, history_repository, open_tree
+from cartographer.errors import CheckoutError, UnknownVersion, UsageError
+from cartographer.model.source import HistoryLevel, SourceKind
+from cartographer.progress import SilentProgress
+
+from .conftest import FILES, LIST, git, make_wheel, write
+
+NOWHERE = "file:///nowhere/at/all"
+
+
+def ask(tmp_path: Path, version: str | None = None, **options: object) -> SourceRequest:
+    return SourceRequest(version, cache=tmp_path / "cache", **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"repo": "a", "source": "b"}, {"version": "v1", "source": "b", "from_wheel": True}, {"version": "-evil"},
+    {"version": "v1", "python": Path("p")}, {"version": "v1", "repo": "a", "from_wheel": True}, {"from_wheel": True},
+])
+def test_requests_that_make_no_sense(options: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        SourceRequest(**options)  # type: ignore[arg-type]
+
+
+def test_the_clone_is_the_rule(tmp_path: Path, server: str) -> None:
+    tree = open_tree(ask(tmp_path, "9.1.0", url=server), SilentProgress())
+    assert (tree.info.kind, tree.info.tag) == (SourceKind.GIT, "v9.1.0")
+    assert tree.read(LIST) == FILES[LIST]
+    access = history_repository(tree)
+    assert access is not None
+    assert (access.level, access.shallow, access.reason) == (HistoryLevel.LINES, False, "")
+    assert git(Path(access.git_dir), "rev-parse", access.commit) == tree.info.commit
+
+
+@pytest.mark.parametrize(("level", "shallow"), [(HistoryLevel.NONE, True), (HistoryLevel.FILES, False)])
+def test_less_history_says_how_to_get_more(tmp_path: Path, server: str, level: HistoryLevel, shallow: bool) -> None:
+    access = history_repository(open_tree(ask(tmp_path, "9.1.0", url=server, history=level), SilentProgress()))
+    assert access is not None
+    assert (access.level, access.shallow) == (level, shallow)
+    assert "--history lines" in access.reason
+
+
+def test_what_is_here_needs_no_network(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_tree(ask(tmp_path, "9.1.0", url=server), SilentProgress())
+    monkeypatch.setattr(opening.Store, "ask", lambda *_: pytest.fail("asked the remote"))
+    assert open_tree(ask(tmp_path, "v9.1.0", url=server), SilentProgress()).info.tag == "v9.1.0"
+    assert open_tree(ask(tmp_path, "v9.1.0", url=server, offline=True), SilentProgress()).info.tag == "v9.1.0"
+    with pytest.raises(CheckoutError, match="not in the cache"):
+        open_tree(ask(tmp_path, "v9.0.0", repo=server, offline=True), SilentProgress())
+
+
+def test_less_than_asked_for_is_used_when_the_remote_is_gone(tmp_path: Path, repository: Path) -> None:
+    bare = tmp_path / "bare.git"
+    git(repository, "clone", "-q", "--bare", str(repository), str(bare))
+    open_tree(ask(tmp_path, "main", repo=bare.as_uri(), history=HistoryLevel.NONE), SilentProgress())
+    bare.rename(tmp_path / "gone.git")
+    progress = SilentProgress()
+    tree = open_tree(ask(tmp_path, "main", repo=bare.as_uri()), progress)
+    assert tree.read(LIST) == FILES[LIST]
+    assert any("cannot be reached" in note for note in progress.notes)
+    assert any("less history" in note for note in progress.notes)
+
+
+def test_the_wheel_when_the_host_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel = make_wheel(tmp_path / "torch-9.1.0-py3-none-any.whl")
+    monkeypatch.setattr(opening.pypi, "find_wheel", lambda *_, **__: wheel)
+    progress = SilentProgress()
+    tree = open_tree(ask(tmp_path, "v9.1.0", url=NOWHERE), progress)
+    assert tree.info.kind is SourceKind.WHEEL
+    assert history_repository(tree) is None
+    assert "no kernel bodies and no history" in progress.notes[0]
+    assert "--repo" in progress.notes[0]
+    with pytest.raises(CheckoutError, match="ls-remote"):  # a repository that was named is not replaced by something else
+        open_tree(ask(tmp_path, "v9.1.0", repo=NOWHERE), progress)
+    with pytest.raises(CheckoutError, match="ls-remote"):  # a branch has no wheel
+        open_tree(ask(tmp_path, "main", url=NOWHERE), progress)
+
+
+def test_neither_can_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> Path:
+        raise CheckoutError("pip could not bring the wheel")
+
+    monkeypatch.setattr(opening.pypi, "find_wheel", fail)
+    with pytest.raises(CheckoutError, match="neither") as caught:
+        open_tree(ask(tmp_path, "v9.1.0", url=NOWHERE), SilentProgress())
+    assert "--source DIR" in (caught.value.hint or "")
+
+
+def test_an_unknown_tag_is_not_looked_for_in_the_index(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening.pypi, "find_wheel", lambda *_, **__: pytest.fail("asked the index"))
+    with pytest.raises(UnknownVersion):
+        open_tree(ask(tmp_path, "v9.1.8", url=server), SilentProgress())
+
+
+def test_sources_at_hand(tmp_path: Path, repository: Path) -> None:
+    folder = write(tmp_path / "pytorch-9.1.0", FILES)
+    wheel = make_wheel(tmp_path / "torch-9.1.0-py3-none-any.whl")
+    kinds = [open_tree(ask(tmp_path, source=str(path)), SilentProgress()).info.kind for path in (folder, wheel)]
+    assert kinds == [SourceKind.DIRECTORY, SourceKind.WHEEL]
+    assert open_tree(ask(tmp_path, "v9.0.0", repo=str(repository)), SilentProgress()).info.tag == "v9.0.0"
+    assert open_tree(ask(tmp_path, repo=str(repository)), SilentProgress()).info.commit == git(repository, "rev-parse", "HEAD")
+    with pytest.raises(UsageError, match=r"holds 9.1.0, not v9.0.0"):
+        open_tree(ask(tmp_path, "v9.0.0", source=str(folder)), SilentProgress())
+    open_tree(ask(tmp_path, "v9.1.0", source=str(folder)), SilentProgress())
+
+
+def test_wrong_paths_are_told(tmp_path: Path, repository: Path) -> None:
+    bare = tmp_path / "bare.git"
+    git(repository, "clone", "-q", "--bare", str(repository), str(bare))
+    with pytest.raises(UsageError, match="bare repository"):
+        open_tree(ask(tmp_path, source=str(bare)), SilentProgress())
+    with pytest.raises(CheckoutError, match="not a git repository"):
+        open_tree(ask(tmp_path, "v1", repo=str(tmp_path)), SilentProgress())
+    with pytest.raises(CheckoutError, match="no such folder"):
+        open_tree(ask(tmp_path, "v1", repo=str(tmp_path / "none")), SilentProgress())
+
+
+def test_history_of_a_checkout_and_of_none(tmp_path: Path, repository: Path) -> None:
+    access = history_repository(open_tree(ask(tmp_path, source=str(repository)), SilentProgress()))
+    assert access is not None
+    assert access.commit == git(repository, "rev-parse", "HEAD")
+    assert history_repository(open_tree(ask(tmp_path, source=str(write(tmp_path / "pytorch-9.1.0", FILES))), SilentProgress())) is None
+
+
+@pytest.mark.parametrize(("options", "level", "shallow", "words"), [
+    ([], HistoryLevel.LINES, False, ""),
+    (["--depth=3"], HistoryLevel.LINES, True, "--unshallow"),
+    (["--filter=blob:none"], HistoryLevel.FILES, False, "--refetch"),
+])
+def test_what_a_clone_allows(
+    tmp_path: Path, server: str, options: list[str], level: HistoryLevel, shallow: bool, words: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from cartographer.checkout import history_access
+
+    monkeypatch.setattr(history_access, "_FEW", 20)
+    clone = tmp_path / "clone.git"
+    git(tmp_path, "clone", "-q", "--bare", *options, server, str(clone))
+    access = history_access.of_clone(clone, git(clone, "rev-parse", "HEAD"))
+    assert (access.level, access.shallow) == (level, shallow)
+    assert words in access.reason
+    assert bool(access.reason) == bool(words)
+
+
+def test_a_clone_that_lacks_single_contents(tmp_path: Path, repository: Path) -> None:
+    from cartographer.checkout import history_access
+
+    clone = tmp_path / "clone"
+    git(repository, "clone", "-q", "--no-local", str(repository), str(clone))
+    (clone / "lost").write_text("lost\n")
+    git(clone, "add", "-A")
+    git(clone, "commit", "-q", "-m", "lost")
+    blob = git(clone, "rev-parse", "HEAD:lost")
+    (clone / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    git(clone, "config", "remote.origin.promisor", "true")
+    access = history_access.of_clone(clone / ".git", git(clone, "rev-parse", "HEAD"))
+    assert access.level is HistoryLevel.LINES
+    assert "1 contents are missing" in access.reason
+
+
+def test_a_read_only_cache_is_told_and_the_build_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    progress = SilentProgress()
+    request = SourceRequest(source=str(write(tmp_path / "pytorch-9.1.0", FILES)), cache=tmp_path / "file" / "cache")
+    assert open_tree(request, progress).read(LIST) == FILES[LIST]
+    assert "cannot be written to" in progress.notes[0]
