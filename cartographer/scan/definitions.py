@@ -17,6 +17,7 @@ from cartographer.scan.text import brace_table, close_paren, items
 
 _STOP = re.compile(r"[;{}(]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_VALUE = re.compile(r"\s*(?:[{\"'\[&*\d-]|true\b|false\b|nullptr\b)")
 _GOES_ON = re.compile(r"\s*[;,)({.:?|&+\-*/<>=\]]")
 _DECLARATOR = re.compile(r"\s*[;,\[]")
 _MORE_MEMBERS = re.compile(r"\s*[,{]")
@@ -150,7 +151,7 @@ class OutlineReader:
         while True:
             head = heads.lead(self.code, self.head, end)
             groups = [g for g in self.groups if g[0] >= head.start]
-            word = heads.peelable(self.code, head.start, end, groups[0], frame.class_name) if groups else None
+            word = heads.peelable(self.code, head.start, end, groups[0], frame.class_name) if groups and not head.template else None
             if word is None:
                 head.groups = groups
                 return head
@@ -192,6 +193,8 @@ class OutlineReader:
                 self._function(Head(head.start, equals, template=head.template, groups=[g for g in groups if g[0] < equals]), None, at)
             elif not frame.class_name:
                 self._variable(head, equals, at)
+        elif groups and _VALUE.match(code, groups[-1][0] + 1, groups[-1][1]) is not None:
+            self._constructed(head, groups[-1], at)
         elif groups:
             self._function(head, None, at)
         elif not frame.class_name:
@@ -222,6 +225,16 @@ class OutlineReader:
         if name and name_at > head.start:
             self._add("variable", f"{scope}::{name}" if scope else name, head, name_at, at)
 
+    def _constructed(self, head: Head, group: Range, at: int) -> None:
+        """`Type name({...});`: a variable whose parentheses cannot hold parameters."""
+        name_at, name, scope, _ = heads.name_before(self.code, head.start, group[0])
+        if name and name_at > head.start and not self.frames[-1].class_name:
+            self._add(
+                "variable", f"{scope}::{name}" if scope else name, head, name_at, at, body=(group[0] + 1, group[1]),
+                returns=folded(self.source.text(head.start, name_at)),
+                keep_text=_LIBRARY.search(self.code, head.start, at) is not None,
+            )
+
     def _variable(self, head: Head, equals: int, at: int) -> None:
         code = self.code
         end = equals
@@ -239,7 +252,7 @@ class OutlineReader:
         self._add(
             kind, f"{scope}::{name}" if scope else name, head, name_at, at, body=(equals + 1, at),
             returns=folded(self.source.text(head.start, name_at)),
-            keep_text="RegisterOperators" in code[equals:at],
+            keep_text=_LIBRARY.search(code, head.start, at) is not None,
         )
 
     def _add(self, kind: str, name: str, head: Head, name_at: int, end: int, **more: object) -> Found:
