@@ -116,6 +116,8 @@ class OutlineReader:
                 position = self._next(at + 1)
             else:
                 position = self._open(at)
+        if self.end >= len(code):
+            self._trailing(len(code))
 
     def _next(self, at: int) -> int:
         self.head = at
