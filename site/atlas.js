@@ -104,6 +104,7 @@
       add(shard.plates, "plate", function (row) { return row.to; });
       add(shard.operators, "operator", function (row) { return operatorAddress(row.name, row.to); });
       found.forEach(function (row) { if (row.kind === "operator" && row.to) { pageOf[row.name] = row.to; } });
+      found.filter(function (row) { return row.kind === "operator"; }).slice(Number(shard.mains)).forEach(function (row) { row.later = 100; });
       add(shard.python, "python", function (row) { return operatorAddress(row.to, pageOf[row.to]); });
       add(shard.bindings, "binding", function (row) { return operatorAddress(row.to, pageOf[row.to]); });
       add(shard.nodes, "node", function (row) { return operatorAddress(row.to, pageOf[row.to]); });
@@ -165,10 +166,12 @@
     names.forEach(function (name) {
       (rows[name] || []).forEach(function (row) {
         var points = score(row.low, query);
-        if (points >= 0) { found.push([points + WEIGHT[row.kind], row]); }
+        if (points >= 0) { found.push([points + WEIGHT[row.kind] + (row.later || 0), row]); }
       });
     });
-    if (found.length < 3 && query.length > 3) {
+    var tail = query.split(/::|\./).filter(Boolean).pop() || "";
+    if (!found.length && tail.length > 1 && tail !== query) { return find(tail); }
+    if (found.length < 3 && query.length > 3 && query.length < 40) {
       var most = query.length > 7 ? 2 : 1;
       (rows["0"] || []).forEach(function (row) {
         var part = row.low.split(/\.|::/).filter(function (p) { return p !== "torch" && p !== "aten"; });
@@ -176,8 +179,6 @@
         if (far <= most) { found.push([7000 + far * 1000 + row.low.length + WEIGHT[row.kind], row]); }
       });
     }
-    var tail = query.split(/::|\./).filter(Boolean).pop() || "";
-    if (!found.length && tail.length > 1 && tail !== query) { return find(tail); }
     found.sort(function (a, b) { return a[0] - b[0] || (a[1].name < b[1].name ? -1 : 1); });
     var seen = {}, shown = [];
     found.forEach(function (pair) {

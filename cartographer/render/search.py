@@ -18,6 +18,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from cartographer.render import urls
+from cartographer.render.pages.operator import main_of
 from cartographer.render.site import short_name
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def shards(site: Site) -> list[tuple[str, bytes]]:
         "bindings": _lines(_bindings(site)),
         "nodes": _lines(_nodes(site)),
         "stubs": _lines(f"{stub.name}\t{urls.href(stub_address(site, stub.name))}" for stub in site.catalog.stubs),
+        "mains": str(len(site.catalog.bases)),
         "shards": " ".join(symbols),
     }
     found = [_script("0", first), _script("files", _files(site)), _script("kernels", {"kernels": _lines(_kernels(site))})]
@@ -69,8 +71,13 @@ def _plates(site: Site) -> Iterator[str]:
 
 
 def _operators(site: Site) -> Iterator[str]:
-    """`add.Tensor`, and `add_.Tensor TAB add` where the page has another name than the operator's own base."""
-    for op in site.catalog.operators:
+    """`add.Tensor`, and `add_.Tensor TAB add` where the page has another name than the operator's own base.
+
+    The main overload of each page comes first, so that of equally fitting rows it is shown first.
+    """
+    mains = [main_of(operators) for operators in site.catalog.bases.values()]
+    names = {op.name for op in mains}
+    for op in (*mains, *(op for op in site.catalog.operators if op.name not in names)):
         key = site.catalog.key_of[op.name]
         own = urls.operator_key(op.namespace, op.base)
         page = site.settle(f"{key}.html").removesuffix(".html")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -44,19 +45,36 @@ def root_from(address: str) -> str:
     return "../" * address.count("/")
 
 
+def relative(page: str, address: str) -> str:
+    """The shortest way from one page to another address, as it stands in `href`."""
+    here, there = page.split("/"), address.split("/")
+    common = 0
+    while common < min(len(here), len(there)) - 1 and here[common] == there[common]:
+        common += 1
+    return href("../" * (len(here) - common - 1) + "/".join(there[common:]))
+
+
 def operator_key(namespace: str, base: str) -> str:
     """The address of an operator's page without its ending; aten, the namespace of nearly all, is not spelled out."""
     return f"op/{base}" if namespace == "aten" else f"op/{namespace}/{base}"
 
 
+_UNUSUAL = re.compile(r"[^A-Za-z0-9._/+@=,-]")
+
+
+def _plain(path: str) -> str:
+    """A path with characters that some file system, host or browser treats in its own way spelled as `~23`."""
+    return _UNUSUAL.sub(lambda found: "".join(f"~{byte:02x}" for byte in found[0].encode("utf-8", "surrogatepass")), path)
+
+
 def folder(path: str) -> str:
     """The page of a folder; "" is the root of the tree."""
-    return _short(f"source/{path}/index.html" if path else "source/index.html")
+    return _short(f"source/{_plain(path)}/index.html" if path else "source/index.html")
 
 
 def file(path: str, part: int = 1) -> str:
     """The page of a source file; long symbol lists go on in part 2, 3, ..."""
-    return _short(f"source/{path}.html" if part == 1 else f"source/{path}~{part}.html")
+    return _short(f"source/{_plain(path)}.html" if part == 1 else f"source/{_plain(path)}~{part}.html")
 
 
 def sheet(address: str, number: int) -> str:

@@ -122,7 +122,7 @@ def _aten(land: Land, section: Section) -> str:
     for number, (layer, acts) in enumerate(section.layers[:5]):
         y = 314 + 15 * number
         pieces.append(svg.path(f"M458 {y}H640", "ink" if acts else "ctx dash"))
-        pieces.append(svg.text(648, y + 4, svg.cut(layer, 22), "tiny subt" if acts else "tiny"))
+        pieces.append(svg.text(648, y + 4, svg.cut(layer, 20), "tiny subt" if acts else "tiny"))
     return "".join(pieces)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cartographer.model.operator import Status
 from cartographer.render import urls
 from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.store.counts import COUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from cartographer.store.values import Count
 
 ROWS = 500
+_ORDER = {name: number for number, (name, _says, _statement) in enumerate(COUNTS)}
 UNRESOLVED = "checks/unresolved.html"
 
 
@@ -118,7 +120,7 @@ def build(site: Site) -> Page:
         tool=info.tool_version,
         schema=info.schema,
         strata=info.strata_level + (f": {info.strata_reason}" if info.strata_reason else ""),
-        counts=info.counts,
+        counts=tuple(sorted(info.counts, key=lambda count: _ORDER.get(count.name, len(_ORDER)))),
         languages=_languages(site),
         worst=tuple(
             WorstFile(Link(f.path, site.file(f.path)), f.error_nodes, f"{100 * f.error_bytes / max(1, f.size):.1f}") for f in files

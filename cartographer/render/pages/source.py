@@ -10,7 +10,7 @@ from cartographer.render import urls
 from cartographer.render.catalog import PART
 from cartographer.render.figures.treemap import Cell, treemap
 from cartographer.render.pages.ages import AgeBar, age_bar
-from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.pages.frame import Link, Page
 from cartographer.render.terrain import FLOORS, floor_of, territory_of
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class Included:
     """A file that this one includes or imports."""
 
     name: str
-    address: str | None
-    line: Receipt
+    way: str | None  # relative to the page, since these lists are long
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _file(site: Site, path: str, part: int) -> Page:
         symbols=_symbols(site, path, symbols[(part - 1) * PART : part * PART]),
         total=len(symbols),
         includes=_includes(site, entry) if first else (),
-        included_by=tuple(Link(other, site.file(other)) for other in catalog.included_by.get(path, ())) if first else (),
+        included_by=_included_by(site, path) if first else (),
         age=age_bar(catalog.ground, catalog.ground.by_file.get(path)),
         born=dates.born or "" if dates else "",
         changed=dates.changed or "" if dates else "",
@@ -181,10 +181,16 @@ def _span(symbols: Sequence[Symbol], number: int) -> str:
 
 
 def _includes(site: Site, entry: FileEntry) -> tuple[Included, ...]:
-    return tuple(
-        Included(target, site.place(target), Receipt(str(line), site.links.line(entry.path, line)))
-        for target, line in sorted(set(entry.includes), key=lambda pair: (pair[1], pair[0]))
-    )
+    page, found = site.file(entry.path), []
+    for target, line in sorted(set(entry.includes), key=lambda pair: (pair[1], pair[0])):
+        address = site.place(target)
+        found.append(Included(target, urls.relative(page, address) if address else None, line))
+    return tuple(found)
+
+
+def _included_by(site: Site, path: str) -> tuple[Link, ...]:
+    page = site.file(path)
+    return tuple(Link(other, urls.relative(page, site.file(other))) for other in site.catalog.included_by.get(path, ()))
 
 
 def _living(site: Site, path: str) -> tuple[Living, ...]:

@@ -106,7 +106,7 @@ def _node(site: Site, path: str) -> dict[str, Any]:
         node["o"] = len(folder.operators)
     node |= _signs(path, folder.error_bytes, folder.size, _era(ground, ground.by_folder.get(path)), main_language(site, path))
     address = site.folder(path)
-    if address != urls.folder(path) or len(address) > urls.LIMIT - 1:
+    if address != f"source/{path}/index.html":
         node["a"] = urls.href(address)
     children = [_node(site, child) for child in folder.folders]
     largest = sorted(folder.files, key=lambda entry: (-entry.lines, entry.path))
@@ -114,6 +114,8 @@ def _node(site: Site, path: str) -> dict[str, Any]:
     for entry in shown:
         leaf: dict[str, Any] = {"n": entry.path.rpartition("/")[2], "l": entry.lines}
         letter = language_letter(entry.language)
+        if (address := site.file(entry.path)) != f"source/{entry.path}.html":
+            leaf["a"] = urls.href(address)
         children.append(leaf | _signs(entry.path, entry.error_bytes, entry.size, _era(ground, ground.by_file.get(entry.path)), letter))
     rest = largest[len(shown) :]
     if rest:
