@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from cartographer.store.lookup import Lookup
 
+# Much of it is names bound to functions of the extension module: `linear = _add_docstr(torch._C._nn.linear, ...)`.
+_FUNCTIONAL = "torch.nn.functional"
+
 # The dispatcher's words for one schema's functions: at::_ops::add_Tensor::call (aten/src/ATen/templates/Operator.h).
 _CALLS = ("::call", "::redispatch", "::schema", "::name", "::overload_name")
 
@@ -94,6 +97,10 @@ def _python(lookup: Lookup, text: str) -> Named | None:
         found = lookup.by_base(f"{tail}_{last}", "aten")  # python_module of the yaml: torch.linalg.svd is linalg_svd
         for base in _alike(last) if through else ():
             found = found or lookup.by_base(base, "aten")
+        if not found and module == _FUNCTIONAL:
+            for alias in (f"torch._C._nn.{last}", f"torch.{last}"):
+                if names := lookup.by_python(alias):
+                    return Named(f"{alias}; torch/nn/functional.py defines no function of its own called {last}", names)
         if found:
             return Named(_python_said(name, found[0], through), _preferred(found, found[:1]), through=through)
     return None
@@ -172,7 +179,7 @@ def _kernel(lookup: Lookup, text: str) -> Named | None:
 
 
 def _preferred(names: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
-    """The overload without a name first, out= overloads last; else the order of names."""
+    """The overload without a name first, out= overloads last; else the order of the declarations."""
     return tuple(sorted(names, key=lambda name: (name not in first, name.endswith(("out", "_out")), names.index(name))))
 
 

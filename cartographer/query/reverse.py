@@ -166,6 +166,8 @@ def _places(reader: Reader, last: str, written: str) -> Iterable[Place]:
     stubs = reader.lookup.stub_places(last)
     for name, device, kernel, path, line in stubs:
         yield Place(f"{device} registration of the stub {name}", kernel, path, line)
+    for name, path, line in reader.lookup.stub_origins(last):
+        yield Place("dispatch stub", name, path, line)
     symbols = reader.lookup.symbols_called(last)
     scope = written.partition("<")[0].partition("(")[0].strip().rpartition(" ")[2]
     exact = [s for s in symbols if "::" in scope and s.qualname.replace("::(anonymous)", "").endswith(scope)]

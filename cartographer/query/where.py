@@ -83,13 +83,22 @@ def not_found(reader: Reader, text: str) -> NotFound:
 
 
 def main_step(steps: Sequence[Step]) -> Step | None:
-    """The kernel function where the chain has one; else the deepest step written down for it; else the entry."""
-    for role in ("kernel", "device", "library", "entry"):
-        for always in (True, False):
-            for step in steps:
-                if step.role == role and (not step.branch) == always:
-                    return step
-    return steps[0] if steps else None
+    """The kernel function: what a stub is registered to; without a stub, the last function before the device code.
+    Of a body that only calls other operators, the body.
+    """
+    roles = [step.role for step in steps]
+    if "calls" in roles and not {"registration", "device", "library"} & set(roles):
+        return steps[0]
+    kernels: list[Step] = []
+    if "registration" in roles:
+        kernels = [step for step in steps[roles.index("registration") :] if step.role == "kernel"][:1]
+    if not kernels:
+        deep = next((place for place, role in enumerate(roles) if role in {"device", "library"}), len(roles))
+        before = [step for step in steps[:deep] if step.role == "kernel"] or [step for step in steps if step.role == "kernel"][:1]
+        kernels = [step for step in before if not step.branch][-1:] or before[:1]
+    for role in ("device", "library", "entry"):
+        kernels = kernels or [step for step in steps if step.role == role and not step.branch][:1] or [s for s in steps if s.role == role][:1]
+    return kernels[0] if kernels else (steps[0] if steps else None)
 
 
 def in_order(backends: Sequence[str]) -> list[str]:

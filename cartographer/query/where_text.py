@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from cartographer.store.values import Hit
 
 _NAMES = 6  # operators named in a heading before "and n more"
-_WHOLE = 3  # chains shown with their steps when nothing narrower was asked for
+_WHOLE = 3  # chains shown with their steps when not all are asked for
+_LINES = 12  # further chains, a line each
 
 
 def text(answer: Where | Backwards, ink: Ink, *, everything: bool = False) -> Iterator[str]:
@@ -42,24 +43,24 @@ def _down(answer: Where, ink: Ink, *, everything: bool) -> Iterator[str]:
         yield ink.faint(f"# {answer.named.said}")
     if not answer.descents:
         yield ink.faint(f"# {short(answer.named.names)}: no backend of this atlas has a chain for it")
-    resolved = [d for d in answer.descents if d.chain.steps]
-    whole = answer.descents if everything or len(resolved) <= _WHOLE or answer.named.exact else _first_of_each(resolved)
+    whole = answer.descents if everything else _main_ones(answer)
     for descent in whole:
         yield from _descent(descent, ink, everything=everything)
     rest = [d for d in answer.descents if d not in whole]
     if rest:
-        yield ink.faint(f"# {len(rest)} more, in a line each; ask for one overload, or use --all")
-        for descent in rest:
+        yield ink.faint(f"# {len(rest)} more (--all shows them whole; or ask for one overload, or one backend)")
+        for descent in rest[:_LINES]:
             yield _line(descent, ink)
+        if len(rest) > _LINES:
+            yield ink.faint(f"# and {len(rest) - _LINES} more")
 
 
-def _first_of_each(resolved: list[Descent]) -> tuple[Descent, ...]:
-    """The first chain of each backend, as long as there is room."""
-    found: dict[str, Descent] = {}
-    for descent in resolved:
-        for backend in descent.backends:
-            found.setdefault(backend, descent)
-    return tuple(dict.fromkeys(found.values()))[:_WHOLE]
+def _main_ones(answer: Where) -> tuple[Descent, ...]:
+    """The chains of the first overload on the backends that most people mean; of one backend, all that there is room for."""
+    if answer.backend is not None or len(answer.descents) <= 2:
+        return answer.descents[:_WHOLE]
+    first = [d for d in answer.descents if answer.named.names[0] in d.names]
+    return tuple(d for d in first if set(d.backends) & {"CUDA", "CPU", "MPS"})[:_WHOLE] or answer.descents[:1]
 
 
 def _descent(descent: Descent, ink: Ink, *, everything: bool) -> Iterator[str]:
@@ -67,7 +68,7 @@ def _descent(descent: Descent, ink: Ink, *, everything: bool) -> Iterator[str]:
     if descent.chain.status is Status.RESOLVED and main is not None:
         yield f"{ink.place(f'{main.path}:{main.line}')}  {ink.strong(main.symbol)}"
     names = short(descent.names, 1000 if everything else _NAMES)
-    yield f"  {ink.faint('#')} {names} on {', '.join(descent.backends)}: {status(descent, ink)}"
+    yield f"  {ink.faint('#')} {names} on {short(descent.backends, 1000 if everything else _NAMES)}: {status(descent, ink)}"
     steps = descent.chain.steps
     if len(steps) > 1 or (steps and descent.chain.status is not Status.RESOLVED):
         yield from (step(found, ink) for found in steps)
@@ -96,7 +97,7 @@ def step(found: Step, ink: Ink) -> str:
 
 def _line(descent: Descent, ink: Ink) -> str:
     main = descent.main
-    where = f"{', '.join(descent.backends)}: {short(descent.names, 3)}"
+    where = f"{short(descent.backends, 4)}: {short(descent.names, 3)}"
     if main is None or descent.chain.status is not Status.RESOLVED:
         return f"  {ink.faint('#')} {where}: {status(descent, ink)}"
     return f"{ink.place(f'{main.path}:{main.line}')}  {main.symbol}  {ink.faint(f'# {where}')}"

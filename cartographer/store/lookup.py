@@ -22,6 +22,8 @@ _REACH = (
     " JOIN operator o ON o.id = oc.operator WHERE"
 )
 
+_DECLARED = "o.namespace <> 'aten', o.origin = 'generated', o.namespace, o.path, o.line, o.id"
+
 
 class Lookup:
     """Answers that are lists of names."""
@@ -37,7 +39,8 @@ class Lookup:
     def _names(self, statement: str, *values: Any) -> tuple[str, ...]:
         return tuple(name for (name,) in self._all(statement, *values))
 
-    # Operators by what people call them; all give full names, sorted.
+    # Operators by what people call them; all give full names in the order in which PyTorch declares them: aten first,
+    # what torchgen adds last. That order puts the overload that people mean before its rarer siblings.
 
     def by_name(self, name: str) -> tuple[str, ...]:
         """The overload with this full name."""
@@ -46,27 +49,27 @@ class Lookup:
     def by_base(self, base: str, namespace: str | None = None) -> tuple[str, ...]:
         """All overloads of a base name, in one namespace or in all."""
         if namespace is None:
-            return self._names("SELECT name FROM operator WHERE base = ? ORDER BY id", base)
-        return self._names("SELECT name FROM operator WHERE base = ? AND namespace = ? ORDER BY id", base, namespace)
+            return self._names(f"SELECT name FROM operator o WHERE base = ? ORDER BY {_DECLARED}", base)
+        return self._names(f"SELECT name FROM operator o WHERE base = ? AND namespace = ? ORDER BY {_DECLARED}", base, namespace)
 
     def by_python(self, name: str) -> tuple[str, ...]:
         """Operators with this Python name."""
         return self._names(
-            "SELECT DISTINCT o.name FROM binding b JOIN operator o ON o.id = b.operator WHERE b.python = ? ORDER BY o.id",
+            f"SELECT o.name FROM binding b JOIN operator o ON o.id = b.operator WHERE b.python = ? GROUP BY o.id ORDER BY {_DECLARED}",
             name,
         )
 
     def by_binding(self, function: str) -> tuple[str, ...]:
         """Operators behind this C function (`THPVariable_add`)."""
         return self._names(
-            "SELECT DISTINCT o.name FROM binding b JOIN operator o ON o.id = b.operator WHERE b.function = ? ORDER BY o.id",
+            f"SELECT o.name FROM binding b JOIN operator o ON o.id = b.operator WHERE b.function = ? GROUP BY o.id ORDER BY {_DECLARED}",
             function,
         )
 
     def by_node(self, node: str) -> tuple[str, ...]:
         """Operators that record this autograd Node."""
         return self._names(
-            "SELECT DISTINCT o.name FROM node n JOIN operator o ON o.id = n.operator WHERE n.name = ? ORDER BY o.id",
+            f"SELECT o.name FROM node n JOIN operator o ON o.id = n.operator WHERE n.name = ? GROUP BY o.id ORDER BY {_DECLARED}",
             node,
         )
 
@@ -78,13 +81,13 @@ class Lookup:
     def by_cpp(self, name: str) -> tuple[str, ...]:
         """Operators with this C++ name: `at::add`, `at::Tensor::add`, `at::_ops::add_Tensor`."""
         return self._names(
-            "SELECT name FROM operator WHERE cpp_op = ?1 OR cpp_function = ?1 OR cpp_method = ?1 ORDER BY id", name
+            f"SELECT name FROM operator o WHERE cpp_op = ?1 OR cpp_function = ?1 OR cpp_method = ?1 ORDER BY {_DECLARED}", name
         )
 
     def by_kernel(self, symbol: str) -> tuple[str, ...]:
         """Operators with a registration of this kernel, by its whole symbol."""
-        return self._names("SELECT DISTINCT o.name FROM kernel k JOIN registration r ON r.kernel = k.id JOIN operator o ON o.id = r.operator"
-                           " WHERE k.symbol = ? ORDER BY o.id", symbol)  # fmt: skip
+        return self._names(f"SELECT o.name FROM kernel k JOIN registration r ON r.kernel = k.id JOIN operator o ON o.id = r.operator"
+                           f" WHERE k.symbol = ? GROUP BY o.id ORDER BY {_DECLARED}", symbol)  # fmt: skip
 
     def kernels_called(self, plain: str) -> tuple[str, ...]:
         """Symbols of registered kernels whose last name is `plain`."""
@@ -166,6 +169,16 @@ class Lookup:
         rows = self._all(f"{SYMBOL} WHERE s.path = (SELECT id FROM path WHERE path = ?) AND s.line <= ? AND s.end_line >= ?"
                          " ORDER BY s.line DESC, s.end_line LIMIT 1", path, line, line)  # fmt: skip
         return symbol_of(rows[0]) if rows else None
+
+    def stub_origins(self, plain: str) -> tuple[tuple[str, str, int], ...]:
+        """(stub, path, line) of the declarations and definitions of stubs with this last name."""
+        import json
+
+        found: list[tuple[str, str, int]] = []
+        for name, declared, defined in self._all("SELECT name, declared, defined FROM stub WHERE plain = ? ORDER BY id", plain):
+            for path, line in (*json.loads(defined), *json.loads(declared)):
+                found.extend((name, text, line) for text in self._names("SELECT path FROM path WHERE id = ?", path))
+        return tuple(found)
 
     def stub_places(self, plain: str) -> tuple[tuple[str, str, str, str, int], ...]:
         """(stub, device, kernel, path, line) of the registrations of stubs with this last name."""
