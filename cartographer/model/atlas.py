@@ -119,6 +119,20 @@ class Strata:
 
 
 @dataclass(frozen=True, slots=True)
+class Landmark:
+    """A place that somebody who changes an operator or a file needs, outside the way of a call.
+
+    `subject` is an operator's full base name ("aten::exp"), a path pattern (owners), or "" for the whole repository.
+    """
+
+    subject: str
+    kind: str  # docs | opinfo | decomposition | reference | meta | compatibility | owner | command
+    path: str
+    line: int
+    text: str = ""  # the owners, the command, the function
+
+
+@dataclass(frozen=True, slots=True)
 class Unresolved:
     """Something that we could not tell, with the reason; counted and shown."""
 
@@ -143,4 +157,5 @@ class Atlas:
     unresolved: tuple[Unresolved, ...] = ()
     strata: Strata = field(default_factory=lambda: Strata("none", "not dated"))
     seconds: Mapping[str, float] = field(default_factory=dict)
+    landmarks: tuple[Landmark, ...] = ()
     rows: OperatorList | None = None  # the declarations alone, as two releases are compared by

@@ -22,6 +22,7 @@ from cartographer.compare.rows import operator_list
 from cartographer.declare import declarations
 from cartographer.dispatch import assemble, collect
 from cartographer.link import inventory
+from cartographer.link import landmarks
 from cartographer.link import operators as link
 from cartographer.model.atlas import Atlas, Strata
 from cartographer.progress import SilentProgress
@@ -86,6 +87,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
     linked = link.link(operators, facts)
     progress.stage("files and symbols")
     files = tuple(scoped.file for scoped in scope.files)
+    marks = landmarks.landmarks(linked.operators, facts, _matching(tree, landmarks.WANTED))
     strata = date(tree, cache, progress)
     return Atlas(
         source=tree.info,
@@ -97,6 +99,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         generated=generated,
         unresolved=(*unresolved, *linked.unresolved),
         strata=strata,
+        landmarks=marks,
         rows=operator_list(tree.info, declared, derived),
     )
 

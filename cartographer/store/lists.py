@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from cartographer.model.atlas import GeneratedFile, Stub, Unresolved
+from cartographer.model.atlas import GeneratedFile, Landmark, Stub, Unresolved
 from cartographer.model.location import Location
 from cartographer.model.operator import Origin
 from cartographer.model.source import SourceInfo, SourceKind
@@ -130,6 +130,12 @@ class Lists:
     def unresolved(self) -> tuple[Unresolved, ...]:
         """Everything that could not be told, with the reasons."""
         return self._unresolved("")
+
+    def landmarks(self, subject: str | None = None) -> tuple[Landmark, ...]:
+        """All landmarks, or those of one subject."""
+        condition, values = ("", ()) if subject is None else ("WHERE m.subject = ?", (subject,))
+        return tuple(Landmark(*row) for row in self._all(
+            f"SELECT m.subject, m.kind, p.path, m.line, m.text FROM landmark m JOIN path p ON p.id = m.path {condition} ORDER BY m.id", *values))
 
     def unresolved_in(self, path: str) -> tuple[Unresolved, ...]:
         """What could not be told in one file."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from cartographer.model.atlas import Era, FileDates, FileEntry, GeneratedFile, Strata, Symbol, Unresolved
+    from cartographer.model.atlas import Era, FileDates, FileEntry, GeneratedFile, Landmark, Strata, Symbol, Unresolved
     from cartographer.model.operator import Operator
     from cartographer.model.oplist import OperatorList
     from cartographer.store.dates import Dates
@@ -151,6 +151,10 @@ class Reader:
     def generated(self) -> tuple[GeneratedFile, ...]:
         """Files that the build writes."""
         return self._lists.generated()
+
+    def landmarks(self, subject: str | None = None) -> tuple[Landmark, ...]:
+        """Documentation, OpInfo, references, owners, commands: of one subject ("aten::exp"), or all."""
+        return self._lists.landmarks(subject)
 
     def unresolved(self) -> tuple[Unresolved, ...]:
         """Everything that could not be told, with the reasons."""

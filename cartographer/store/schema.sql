@@ -312,6 +312,17 @@ CREATE TABLE unresolved (
 );
 CREATE INDEX unresolved_path ON unresolved (path) WHERE path IS NOT NULL;
 
+-- Places beside the way of a call that somebody who changes an operator or a file needs.
+CREATE TABLE landmark (
+    id      INTEGER PRIMARY KEY,
+    subject TEXT NOT NULL,  -- aten::exp (all overloads), the pattern of an owner's rule, '' for the whole repository
+    kind    TEXT NOT NULL,  -- docs | opinfo | decomposition | reference | meta | compatibility | owner | command
+    path    INTEGER NOT NULL REFERENCES path,
+    line    INTEGER NOT NULL,
+    text    TEXT NOT NULL   -- the owners, the command, the function
+);
+CREATE INDEX landmark_subject ON landmark (subject);
+
 -- Eras of the history, oldest first.
 CREATE TABLE era (
     id       INTEGER PRIMARY KEY,

@@ -149,6 +149,8 @@ def _rest(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
     _many(connection, "generated_file", 7, (
         (number, g.name, path(g.generator), g.generator_line, g.template, g.shards, g.holds)
         for number, g in enumerate(atlas.generated, 1)))  # fmt: skip
+    _many(connection, "landmark", 6, (
+        (number, m.subject, m.kind, path(m.path), m.line, m.text) for number, m in enumerate(atlas.landmarks, 1)))
     _many(connection, "unresolved", 6, (
         (number, u.stage, u.subject, ledger.words.of(u.reason), path(u.path) if u.path else None, u.line)
         for number, u in enumerate(atlas.unresolved, 1)))  # fmt: skip
