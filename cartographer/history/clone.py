@@ -20,7 +20,7 @@ class Ground:
 
     partial: str  # the filters that remotes promise missing objects for; "" = a clone that should be whole
     shallow: tuple[str, ...]  # where a shallow clone ends
-    packs: tuple[str, ...]  # names of the packs: they change when objects come in
+    objects: str  # how many there are: it changes when some come in
 
 
 def look(git: Git) -> Ground:
@@ -32,7 +32,7 @@ def look(git: Git) -> Ground:
     return Ground(
         partial=", ".join(sorted({row.split(" ", 1)[-1] for row in rows.splitlines()} - {"true"})) or ("promisor" if rows else ""),
         shallow=tuple(sorted(shallow.read_text(encoding="ascii").split())) if shallow.is_file() else (),
-        packs=tuple(sorted(pack.name for pack in (folder / "objects" / "pack").glob("*.pack"))),
+        objects=git.text("count-objects", "-v"),
     )
 
 

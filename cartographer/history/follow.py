@@ -45,7 +45,7 @@ def source(git: Git, before: str, after: str, path: bytes, gone: Iterable[bytes]
     """Which of the gone files became `path`, as git finds renames when it follows that one file."""
     names = [f":(top,literal){name.decode('utf-8', 'surrogateescape')}" for name in (path, *sorted(gone))]
     out = git.attempt("diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", before, after, "--", *names) or b""
-    rows = next(raw.parse(iter([b"\0" + out])), ("", []))[1]
+    rows = next(raw.parse(iter([b"0\0" + out])), ("", []))[1]
     return next((change.old for change, _ in rows if change.kind == RENAMED and change.path == path), None)
 
 

@@ -2,7 +2,8 @@
 """Commits that only re-format, as PyTorch's `.git-blame-ignore-revs` lists them: their lines keep the older dates.
 
 As `git blame --ignore-revs-file` does it: each line that such a commit put in is given to the most similar line that
-it took out, in order; a line that resembles none stays with the commit.
+the same hunk took out, in order; failing that, to a line anywhere in the file before that has much in common with it;
+a line that resembles none stays with the commit.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 LIST = ".git-blame-ignore-revs"
 _REACH = 10  # how far from its proportional place in the hunk a line is looked for
 _LARGEST = 2000  # lines of a hunk; beyond, only equal lengths are matched, line by line
+
+_MUCH = 10  # pairs of characters that a line elsewhere in the file must share
+_PATIENCE = 1_000_000  # comparisons spent on one file
 
 Pairs = Counter[bytes]
 
@@ -54,15 +58,36 @@ class Ignored:
         if old is None or new is None:
             return out
         was, now = old.split(b"\n"), new.split(b"\n")
-        shift = 0
+        shift, strays = 0, list[tuple[int, int]]()
         numbers = iter(triples(hunks))
         for taken, first, put in zip(numbers, numbers, numbers, strict=True):
             at = first - 1 if put else first
             start = at - shift
             shift += put - taken
-            for target, source in matches(was[start : start + taken], now[at : at + put]):
-                out[at + target] = lines[start + source]
+            found = dict(matches(was[start : start + taken], now[at : at + put]))
+            for target in range(put):
+                if target in found:
+                    out[at + target] = lines[start + found[target]]
+                else:
+                    strays.append((at + target, start + target))
+        for target, source in elsewhere(was, now, strays):
+            out[target] = lines[source]
         return out
+
+
+def elsewhere(was: list[bytes], now: list[bytes], strays: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """(new line, old line) for those strays (new line, where it would stand in the old file) that have a like anywhere."""
+    if len(strays) * len(was) > _PATIENCE:
+        return []
+    old = [_pairs(line) for line in was] if strays else []
+    found = []
+    for target, home in strays:
+        mine = _pairs(now[target])
+        if mine.total() >= _MUCH:
+            shared, _, source = max((((mine & theirs).total(), -abs(at - home), at) for at, theirs in enumerate(old)), default=(0, 0, 0))
+            if shared >= _MUCH:
+                found.append((target, source))
+    return found
 
 
 def matches(was: list[bytes], now: list[bytes]) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from cartographer.history.plumbing import Git
 
-_FORMAT = b"strata-pairs-1\n"
+_FORMAT = b"strata-pairs-2\n"
 _BATCH = 400  # paths on one command line
 
 

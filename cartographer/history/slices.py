@@ -17,7 +17,7 @@ import msgspec
 
 from cartographer.history.patch import Change
 
-_MAGIC = b"strata-slice-5\n"
+_MAGIC = b"strata-slice-6\n"
 _KEY = 40
 _decode = msgspec.msgpack.Decoder(list[list[Change]]).decode
 _encode = msgspec.msgpack.Encoder().encode
@@ -37,11 +37,11 @@ def write_whole(target: Path, data: bytes) -> None:
 
 
 class Slices:
-    """The slices of one cache folder. What holds only until objects come into the clone (`packs`) is kept apart."""
+    """The slices of one cache folder. What holds only until objects come into the clone (`objects`) is kept apart."""
 
-    def __init__(self, folder: Path | None, packs: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: Path | None, objects: str = "") -> None:
         self._folder = folder
-        self._holed = hashlib.sha256(repr(packs).encode()).hexdigest()[:12]
+        self._holed = hashlib.sha256(objects.encode()).hexdigest()[:12]
         self._where: dict[bytes, tuple[Path, int]] = {}
         self._open: dict[Path, list[list[Change]]] = {}
         found = [*folder.glob("*.slice"), *folder.glob(f"*.{self._holed}.holed")] if folder else []

@@ -63,7 +63,7 @@ def date_tree(
         return Strata("none", "The source is no git clone, so it has no history. A clone of PyTorch has one: --repo.")
     rev = commits.resolve(git, rev)
     tags, ground = releases.tags(git), clone.look(git)
-    places = [kept.place(cache_dir, rev, level, tags, ground.shallow, *more) for more in ((), (ground.packs,))] if cache_dir else []
+    places = [kept.place(cache_dir, rev, level, tags, ground.shallow, *more) for more in ((), (ground.objects,))] if cache_dir else []
     for place in places:
         if (told := kept.load(place)) is not None:
             return told
@@ -115,7 +115,7 @@ def _walk(asked: _Question, history: Commits, gaps: Gaps, level: str) -> tuple[W
         meanwhile()
         return walks.by_files(asked.git, history, asked.progress), first
     pairs = Pairs(asked.git, asked.cache / "blobs.pairs" if asked.cache else None)
-    stream = Stream(asked.git, history, Slices(asked.cache, asked.ground.packs), gaps, asked.workers)
+    stream = Stream(asked.git, history, Slices(asked.cache, asked.ground.objects), gaps, asked.workers)
     return walks.by_lines(asked.git, stream, pairs, asked.progress, meanwhile), first
 
 
