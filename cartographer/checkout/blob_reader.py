@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ class BlobReader:
     def __init__(self, git: Git) -> None:
         self._git = git
         self._child: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()
 
     def read(self, blob: str) -> bytes | None:
         """The content of one blob; None when the clone lacks it or it is damaged."""
@@ -37,17 +40,16 @@ class BlobReader:
         yield from self._read_chunk(chunk)
 
     def close(self) -> None:
-        """End the running git."""
+        """End the running git. It is not waited for to see the end of its input: a forked worker may hold the pipe open."""
         child, self._child = self._child, None
-        if child is not None:
-            assert child.stdin is not None
-            assert child.stdout is not None
-            try:
-                child.stdin.close()
-            except OSError:
-                child.kill()
-            child.stdout.close()
-            child.wait()
+        if child is None or self._owner != os.getpid():
+            return
+        child.kill()
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        child.wait()
 
     def __del__(self) -> None:
         self.close()

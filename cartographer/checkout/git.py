@@ -231,10 +231,16 @@ class _Scratch:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="cartographer-view-"))
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        weakref.finalize(self, _remove, self.folder, os.getpid())
         for name in ("objects", "refs"):
             (self.folder / name).mkdir()
         (self.folder / "HEAD").write_text("ref: refs/heads/none\n")
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """Remove a temporary folder, unless this is a forked worker: the folder is its parent's."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def objects_of(git_dir: Path) -> Git:

@@ -145,6 +145,7 @@ def _open_store(request: SourceRequest, cache: Cache, progress: Progress) -> Git
         return _offline(probe, here, url, request, progress)
     if not cache.writable:
         raise Unreachable("a clone needs a cache that can be written to", where=str(cache.root), hint="Let CARTOGRAPHER_CACHE name another folder.")
+    progress.stage(f"asking {url} for {version}")
     try:
         wanted = probe.ask(version) if here is None or here.tag is None else here
     except Unreachable as lost:

@@ -96,7 +96,7 @@ def near_misses(version: str, known: Iterable[str], count: int = 5) -> tuple[str
         names = proper if any(map(is_release, proper)) else names
     same = [name for name in names if len(wanted) > 1 and numbers(name)[:2] == wanted[:2]]
     plain = {name.removeprefix("v"): name for name in names}
-    alike = [plain[a] for a in difflib.get_close_matches(version.removeprefix("v"), plain, n=count, cutoff=0.6)]
+    alike = [plain[a] for a in difflib.get_close_matches(version.removeprefix("v"), plain, n=3, cutoff=0.6)]
     before = [name for name in names if wanted and () < numbers(name) <= wanted][:-3:-1]
     return tuple(dict.fromkeys([*same[:count], *alike, *before]))[:count]
 
