@@ -80,3 +80,11 @@ def test_every_table_and_column_is_explained():
         assert any(line.startswith("--") for line in above), table
     head = text[: text.index("CREATE")]
     assert re.search(rf"^--   {database.SCHEMA_VERSION}  ", head, re.MULTILINE), "say what this version changed"
+
+
+@pytest.mark.parametrize("name", ["a b", "100%", "what?", "#1", "ä", "x%3fy"])
+def test_any_folder_name(folder, tmp_path, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "atlas.db").write_bytes((folder / "atlas.db").read_bytes())
+    with Reader(tmp_path / name) as reader:
+        assert reader.info().source.version == "2.6.0"

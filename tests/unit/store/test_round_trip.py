@@ -39,6 +39,8 @@ def test_sample_comes_back_whole(reader):
     assert tuple(reader.symbols()) == atlas.symbols
     assert reader.generated() == atlas.generated
     assert reader.unresolved() == atlas.unresolved
+    assert reader.landmarks() == atlas.landmarks
+    assert reader.landmarks("aten::add") == atlas.landmarks[:1]
     assert reader.strata() == atlas.strata
     assert tuple(row.stub for row in reader.stubs()) == atlas.stubs
     assert reader.oplist() == atlas.rows
