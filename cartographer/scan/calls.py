@@ -13,27 +13,22 @@ from typing import TYPE_CHECKING
 from cartographer.model.fact import Call
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
-from cartographer.scan.text import CUT, close_angle, items
+from cartographer.scan.text import CUT, items, true_commas
 
 if TYPE_CHECKING:
     from cartographer.scan.preprocess import Guards, Source
 
-_TOKEN = re.compile(
-    r"(?P<chain>(?:(?:\.|->|::)\s*+)?[A-Za-z_~]\w*+(?:\s*+(?:::|\.|->)\s*+(?:template\s++)?~?[A-Za-z_]\w*+)*+)"
-    r"\s*+(?P<next>[(<{])"
-    r"|(?P<lambda>(?<![\w)\]])\[[^\[\]]*+\]\s*+(?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+(?=[({]|mutable\b|->))"
-    r"|(?P<label>\bcase\b(?:[^:;{}]|::)*+:|\bdefault\s*+:)"
-    r"|(?P<else>\belse\b)"
-    r"|(?P<launch><<<)"
-    r"|[(){},;]",
-)
+_TOKEN = re.compile(r"[(){},;\[]")
+# A name is read backwards from the bracket that follows it: these match in the reversed text.
+_NAME_BACK = re.compile(r"\s*+([A-Za-z0-9_]++~?(?:\s*+(?:::|\.|>-)\s*+[A-Za-z0-9_]++)*+(?:\s*+(?:::|\.|>-))?+)")
+_WORD_BACK = re.compile(r"\s++(?:([A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)|(>))")
+_ANGLE_BACK = re.compile(r"[<>(){};]|&&(?=\s*\w)|\|\|")
+_LAMBDA = re.compile(r"\[[^\[\]]*+\]\s*+(?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+(?=[({]|mutable\b|->)")
+_LABEL = re.compile(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
 _MESSAGE = re.compile(r"\[\s*+([A-Za-z_][\w.]*|\]|\))\s++([A-Za-z_]\w*)\s*+(?=[:\]])|(?<=\])\s++([A-Za-z_]\w*)\s*+(?=[:\]])")
-_TYPE_BEFORE = re.compile(r"[A-Za-z_][\w:]*$")
 _REFERENCE = re.compile(r"&?\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)(?:<(.*)>)?$")
 _CONSTANT = re.compile(r"k[A-Z]|[A-Z_]|nullopt|npos|ignore|move")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*$")
-_LAUNCH_END = re.compile(r">>>\s*(?=\()")
-_LOOSE_NAME = re.compile(r"([A-Za-z_][\w:]*)\s*(?:\[[^\[\]]*\]|<[^;{}]*>)?\s*\)?\s*$")
 _CONDITIONS = frozenset(("if", "constexpr", "while", "for", "switch"))
 _NO_CALLS = frozenset(
     "if while for switch return sizeof alignof alignas decltype catch else do try case typeid noexcept and or not "
@@ -43,7 +38,7 @@ _NO_CALLS = frozenset(
 )
 _NOT_TYPES = frozenset(
     "return else case throw new delete co_return co_await co_yield and or not in goto do constexpr typename const "
-    "static inline mutable volatile".split(),
+    "static inline mutable volatile template".split(),
 )
 _SCOPES = frozenset(("struct", "class", "union", "enum", "namespace"))
 
@@ -87,6 +82,8 @@ class BodyReader:
         self.source = source
         self.names = names
         self.messages = messages
+        self.back = source.code[::-1]
+        self.launches = source.launches
 
     def read(self, start: int, end: int) -> tuple[Call, ...]:
         """The uses between two offsets, in the order in which they begin."""
@@ -102,6 +99,8 @@ class _Pass:
         self.messages = reader.messages
         self.code = reader.source.code
         self.plain = reader.source.plain
+        self.back = reader.back
+        self.launches = reader.launches
         self.start = start
         self.end = end
         self.uses: list[_Use] = []
@@ -110,165 +109,178 @@ class _Pass:
         self.context = ""
         self.armed: str | None = None  # condition of the block that opens next
         self.last = ""  # condition of the statement that closed last, for its else
-        self.scope: tuple[int, str, str] = (-1, "", "")  # `Foo<T>` that ended at an offset, before `::` or a name
         self.anonymous: _Use | None = None  # the lambda whose block opens next
+        self.anonymous_at = 0
 
     def run(self) -> tuple[Call, ...]:
         """Read the body."""
         code = self.code
-        skip = self.start
         for m in _TOKEN.finditer(code, self.start, self.end):
-            at = m.start()
-            if at < skip:
-                continue
-            group = m.lastgroup
-            if group == "next":
-                skip = self._name(m)
-            elif group is None:
-                c = code[at]
-                if c == ",":
-                    self.stack[-1].commas.append(at)
-                elif c == "(":
-                    self.stack.append(_Open(at, brace=False))
-                elif c == ")":
-                    self._close_paren(at)
-                elif c == ";":
-                    self._semicolon()
-                elif c == "{":
-                    self._open_brace(at, None)
-                else:
-                    self._close_brace(at)
-            elif group == "lambda":
-                self.anonymous = _Use(at, "", "lambda", self.context)
-                self.uses.append(self.anonymous)
-            elif group == "label":
-                self._label(m.group())
-            elif group == "else":
-                self._else(m.end())
-            else:
-                skip = self._loose_launch(at)
+            c = m[0]
+            if c == ",":
+                self.stack[-1].commas.append(m.start())
+            elif c == "(":
+                self._open_paren(m.start())
+            elif c == ")":
+                self._close_paren(m.start())
+            elif c == ";":
+                self._semicolon()
+                self._labels(m.end())
+            elif c == "{":
+                self._block(m.start())
+                self._labels(m.end())
+            elif c == "}":
+                self._close_brace(m.start())
+                self._labels(m.end())
+            elif not ((before := code[m.start() - 1]).isalnum() or before in "_)]"):
+                self._maybe_lambda(m.start())
         return self._result()
 
     # --- names ----------------------------------------------------------------------------------------------------
 
-    def _name(self, m: re.Match[str]) -> int:
-        """Deal with a name before a bracket; where to read on."""
-        name = m.group("chain")
+    def _maybe_lambda(self, at: int) -> None:
+        m = _LAMBDA.match(self.code, at, self.end)
+        if m is not None:
+            self.anonymous = _Use(at, "", "lambda", self.context)
+            self.anonymous_at = m.end()
+            self.uses.append(self.anonymous)
+
+    def _name_before(self, at: int) -> tuple[str, str, int] | None:
+        """The name that ends before `at`, its template arguments, and where it begins."""
+        back = self.back
+        size = len(back)
+        m = _NAME_BACK.match(back, size - at)
+        template = ""
+        if m is None:
+            begin = at - 1
+            while begin > self.start and self.code[begin] in " \t\n":
+                begin -= 1
+            if self.code[begin] != ">":
+                return None
+            opening = self._open_angle(begin)
+            if opening < 0 or (m := _NAME_BACK.match(back, size - opening)) is None:
+                return None
+            template = " ".join(real_text(self.plain[opening + 1 : begin]).split())
+        name = m.group(1)[::-1]
+        start = size - m.end()
+        if start < self.start or name[0].isdigit():
+            return None
         if not name.isidentifier():
-            name = "".join(name.split()).replace("->", ".") if " " in name or "\n" in name or "->" in name else name
-        at = m.start()
-        opening = m.start("next")
-        before, template, _ = self.scope[1], "", 0
-        if self.scope[0] == at and name.startswith("::"):
-            name = before + name
-            template = self.scope[2]
-        nxt = m.group("next")
-        if nxt == "<":
-            return self._template(name, template, at, opening)
-        if nxt == "(":
-            self._call(name, template, at, opening)
-        else:
-            self._braced(name, template, at, opening)
-        return opening + 1
+            if name[0] in " \t\n":
+                name = name.lstrip()
+            name = "".join(name.split()).replace("->", ".")
+            if name.startswith("::") and self.code[start - 1] == ">":
+                name, template = self._scoped(name, template, start)
+        return name, template, start
 
-    def _template(self, name: str, template: str, at: int, opening: int) -> int:
-        code = self.code
-        if code.startswith("<<<", opening):
-            return self._launch(name, template, at, opening)
-        close = close_angle(code, opening, self.end)
-        if close < 0:
-            return opening + 1
-        template = " ".join(real_text(self.plain[opening + 1 : close]).split())
-        after = close + 1
-        while after < self.end and code[after] in " \t\n":
-            after += 1
-        if after >= self.end:
-            return close + 1
-        c = code[after]
-        if c == "(":
-            self._call(name, template, at, after)
-            return after + 1
-        if c == "{":
-            self._braced(name, template, at, after)
-            return after + 1
-        if c == "<" and code.startswith("<<<", after):
-            return self._launch(name, template, at, after)
-        self.scope = (after, name, template)
-        return close + 1
+    def _scoped(self, name: str, template: str, start: int) -> tuple[str, str]:
+        """`Foo<T>::name`: the whole name, and T when the name has no arguments of its own."""
+        opening = self._open_angle(start - 1)
+        m = _NAME_BACK.match(self.back, len(self.back) - opening) if opening > 0 else None
+        if m is None:
+            return name, template
+        scope = "".join(m.group(1)[::-1].split())
+        return scope + name, template or " ".join(real_text(self.plain[opening + 1 : start - 1]).split())
 
-    def _call(self, name: str, template: str, at: int, opening: int) -> None:
-        if name in _NO_CALLS:
-            self.stack.append(_Open(opening, brace=False, keyword=name if name in _CONDITIONS else ""))
+    def _open_angle(self, closing: int) -> int:
+        """The `<` of a template list that ends at `closing`, -1 when that is a comparison."""
+        size = len(self.back)
+        depth = parens = 0
+        first = size - 1 - closing
+        for m in _ANGLE_BACK.finditer(self.back, first, first + 2000):
+            c = m[0]
+            if c == ">":
+                if not parens and self.back[m.end() : m.end() + 1] != "-":
+                    depth += 1
+            elif c == "<":
+                if not parens:
+                    depth -= 1
+                    if depth == 0:
+                        return size - 1 - m.start()
+            elif c == ")":
+                parens += 1
+            elif c == "(":
+                parens -= 1
+                if parens < 0:
+                    return -1
+            elif c in ";{}" or not parens:
+                return -1
+        return -1
+
+    def _open_paren(self, at: int) -> None:
+        before = self.code[at - 1]
+        if not (before.isalnum() or before in "_> \n\t") or at == self.start:
+            self.stack.append(_Open(at, brace=False))
             return
+        found = self._name_before(at)
+        if found is None:
+            self.stack.append(_Open(at, brace=False))
+            return
+        name, template, start = found
+        if name in _NO_CALLS:
+            self.stack.append(_Open(at, brace=False, keyword=name if name in _CONDITIONS else ""))
+            return
+        use = self._call(name, template, start, at)
+        if use is not None:
+            self.uses.append(use)
+        self.stack.append(_Open(at, brace=False, use=use))
+
+    def _call(self, name: str, template: str, start: int, at: int) -> _Use | None:
+        if at in self.launches:
+            use = _Use(start, name, "launch", self.context, template)
+            begin, end = self.launches[at]
+            use.launch = items(self.code, self.plain, begin, end, CUT)
+            return use
         form = "call"
         if "." in name:
             form = "method"
         elif _CAPITALS.match(name):
             form = "macro"
-        if self.scope[0] == at and not name.startswith(self.scope[1] + "::"):
-            form, name, template = "construct", self.scope[1], self.scope[2]  # std::vector<int> v(3)
-        elif self.code[at - 1] in " \t\n":
-            word = self._word_before(at)
+        word, of_type = self._word_before(start)
+        if word:
             if word == "new":
                 form = "construct"
-            elif word in _SCOPES:
-                form = ""
-            elif word and word not in _NOT_TYPES:
-                form, name = "construct", word  # Tensor out(x)
-        use = _Use(at, name, form, self.context, template) if form else None
-        if use is not None:
-            self.uses.append(use)
-        self.stack.append(_Open(opening, brace=False, use=use))
+            elif word == "template":
+                form, name = "method", "." + name
+            elif word in _SCOPES or word == "operator":
+                return None
+            elif word not in _NOT_TYPES:
+                return _Use(start, word, "construct", self.context, of_type)  # Tensor out(x), std::vector<int> v(3)
+        return _Use(start, name, form, self.context, template)
 
-    def _word_before(self, at: int) -> str:
-        code = self.code
-        end = at - 1
-        floor = max(self.start, at - 200)
-        while end > floor and code[end - 1] in " \t\n":
-            end -= 1
-        last = code[end - 1]
-        if not (last.isalnum() or last == "_"):
-            return ""
-        begin = end - 1
-        while begin > floor and ((c := code[begin - 1]).isalnum() or c in "_:"):
-            begin -= 1
-        return code[begin:end]
+    def _word_before(self, start: int) -> tuple[str, str]:
+        """The word before a name, with template arguments when it is a type that has some."""
+        m = _WORD_BACK.match(self.back, len(self.back) - start)
+        if m is None or len(self.back) - m.end() < self.start:
+            return "", ""
+        if m.group(1):
+            return m.group(1)[::-1], ""
+        closing = len(self.back) - m.end()
+        opening = self._open_angle(closing)
+        named = _NAME_BACK.match(self.back, len(self.back) - opening) if opening > 0 else None
+        if named is None:
+            return "", ""
+        word = "".join(named.group(1)[::-1].split())
+        if word in _NO_CALLS:
+            return "", ""
+        return word, " ".join(real_text(self.plain[opening + 1 : closing]).split())
 
-    def _braced(self, name: str, template: str, at: int, opening: int) -> None:
-        if name == "else":
-            self._arm_else()
-        if name in _NO_CALLS or name.startswith(".") or self.anonymous is not None or self.code[at - 1] == "@":
-            self._open_brace(opening, None)
+    def _block(self, at: int) -> None:
+        """A brace: of a block, a lambda, or of a value `Foo{...}`."""
+        found = self._name_before(at) if at > self.start else None
+        if found is None or self.anonymous is not None:
+            self._open_brace(at, None)
             return
-        word = self._word_before(at) if self.code[at - 1] in " \t\n" else ""
-        if word in _SCOPES or word in ("final", "typename"):
-            self._open_brace(opening, None)
+        name, template, start = found
+        word, of_type = self._word_before(start)
+        if name in _NO_CALLS or name[0] == "." or self.code[start - 1] == "@" or word in _SCOPES or word in ("final", "typename"):
+            self._open_brace(at, None)
             return
-        if self.scope[0] == at and self.scope[1]:
-            name, template = self.scope[1], self.scope[2]
-        elif word and word not in _NOT_TYPES:
-            name = word
-        use = _Use(at, name, "construct", self.context, template)
+        if word and word not in _NOT_TYPES:
+            name, template = word, of_type
+        use = _Use(start, name, "construct", self.context, template)
         self.uses.append(use)
-        self._open_brace(opening, use)
-
-    # --- launches -------------------------------------------------------------------------------------------------
-
-    def _launch(self, name: str, template: str, at: int, opening: int) -> int:
-        m = _LAUNCH_END.search(self.code, opening + 3, min(self.end, opening + 3000))
-        if m is None:
-            return opening + 3
-        use = _Use(at, name, "launch", self.context, template)
-        use.launch = items(self.code, self.plain, opening + 3, m.start(), CUT)
-        self.uses.append(use)
-        self.stack.append(_Open(m.end(), brace=False, use=use))
-        return m.end() + 1
-
-    def _loose_launch(self, at: int) -> int:
-        """`(kernel<T>)<<<…>>>(…)` and `kernels[i]<<<…>>>(…)`."""
-        begin = max(self.start, at - 300)
-        m = _LOOSE_NAME.search(self.code, begin, at)
-        return self._launch(m.group(1) if m else "", "", m.start() if m else at, at)
+        self._open_brace(at, use)
 
     # --- brackets -------------------------------------------------------------------------------------------------
 
@@ -288,7 +300,10 @@ class _Pass:
         use.end = at
         texts = []
         begin = top.at + 1
-        for comma in (*top.commas, at):
+        commas = top.commas
+        if commas and self.code.find("<", begin, commas[-1]) >= 0:
+            commas = true_commas(self.code, begin, commas, at)
+        for comma in (*commas, at):
             text = self.plain[begin : min(comma, begin + 1000)]
             begin = comma + 1
             if "\n" in text or "  " in text:
@@ -314,23 +329,22 @@ class _Pass:
             self.stack[-1].singles.append((self.context, condition))
             self.context = condition
 
-    def _arm_else(self) -> None:
-        self.armed = negated(self.last) if self.last else "else"
-
-    def _else(self, after: int) -> None:
-        if re.compile(r"\s*if\b").match(self.code, after, self.end) is None:
-            self._enter(negated(self.last) if self.last else "else", after)
-
-    def _label(self, text: str) -> None:
-        if self.stack[-1].saved is None:
-            self.stack[-1].saved = self.context
-        self.context = " ".join(text[:-1].split())[:CUT]
+    def _labels(self, at: int) -> None:
+        """What may follow a statement: case labels, else."""
+        while (m := _LABEL.match(self.code, at, self.end)) is not None:
+            if m.group(3):
+                if not m.group(4):
+                    self._enter(negated(self.last) if self.last else "else", m.end(3))
+                return
+            if self.stack[-1].saved is None:
+                self.stack[-1].saved = self.context
+            self.context = "default" if m.group(2) else f"case {' '.join(m.group(1).split())}"[:CUT]
+            at = m.end()
 
     def _semicolon(self) -> None:
         top = self.stack[-1]
         if top.brace:
             self.anonymous = None
-            self.scope = (-1, "", "")
         if top.singles:
             self.context, self.last = top.singles[0][0], top.singles[-1][1]
             top.singles = []

@@ -36,6 +36,8 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
     return FileFacts(
         language=language.value,
         lines=len(source.newlines) + (not data.endswith(b"\n") and bool(data)),
+        error_nodes=len(found.unread),
+        error_bytes=sum(end - start for start, end, _ in found.unread),
         definitions=(
             *(_definition(source, f, bodies) for f in found.found), *(_method(whole, c, m, whole_bodies) for c, m in methods),
         ),

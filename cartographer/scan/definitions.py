@@ -10,18 +10,19 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from cartographer.scan import heads
+from cartographer.scan import heads, parsing
 from cartographer.scan.heads import Head, Range
 from cartographer.scan.preprocess import Source, folded
 from cartographer.scan.text import brace_table, close_paren, items
 
 _STOP = re.compile(r"[;{}(]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_BLANK = re.compile(r"[ \t\n]*+")
 _VALUE = re.compile(r"\s*(?:[{\"'\[&*\d-]|true\b|false\b|nullptr\b)")
 _GOES_ON = re.compile(r"\s*[;,)({.:?|&+\-*/<>=\]]")
 _DECLARATOR = re.compile(r"\s*[;,\[]")
 _MORE_MEMBERS = re.compile(r"\s*[,{]")
-_LOCAL_CLASS = re.compile(r"\b(?:struct|class)\b[^;{}()=]*\{")
+_LOCAL_CLASS = re.compile(r"(?<!\w)(?:struct|class)\b[^;{}()=]*\{")
 _ALIAS = re.compile(r"using\s+(\w+)\s*=\s*")
 _USING = re.compile(r"using\s+((?:namespace\s+)?[\w:]+)\s*$")
 _KEYWORD_HEADS = frozenset("if else for while do switch return case goto break continue delete new throw static_assert".split())
@@ -79,6 +80,7 @@ class Outline:
     found: list[Found] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
     using: list[str] = field(default_factory=list)
+    unread: list[tuple[int, int, str]] = field(default_factory=list)  # with the namespace: what stands at namespace or class scope and made no sense
 
 
 class OutlineReader:
@@ -142,6 +144,11 @@ class OutlineReader:
             frame = self.frames.pop()
             if frame.found is not None:
                 frame.found.end = at
+        else:
+            self._unread(self.head, at + 1)
+
+    def _unread(self, start: int, end: int) -> None:
+        self.outline.unread.append((start, end, self.frames[-1].prefix))
 
     def _qualified(self, name: str) -> str:
         prefix = self.frames[-1].prefix
@@ -180,6 +187,8 @@ class OutlineReader:
             self._using(head, text, at)
             return
         if first in _KEYWORD_HEADS or first == "namespace":
+            if first not in ("static_assert", "namespace"):
+                self._unread(head.start, at)
             return
         groups = head.groups or []
         if groups and not code[head.start + len(first) : groups[0][0]].strip() and not code[groups[0][1] + 1 : at].strip():
@@ -237,6 +246,15 @@ class OutlineReader:
                 keep_text=_LIBRARY.search(self.code, head.start, at) is not None,
             )
 
+    def _braced(self, head: Head, at: int, closing: int) -> None:
+        """`Type name{...};`."""
+        name_at, name, scope, _ = heads.name_before(self.code, head.start, at)
+        if name and name_at > head.start:
+            self._add(
+                "variable", f"{scope}::{name}" if scope else name, head, name_at, closing, body=(at + 1, closing),
+                returns=folded(self.source.text(head.start, name_at)),
+            )
+
     def _variable(self, head: Head, equals: int, at: int) -> None:
         code = self.code
         end = equals
@@ -266,11 +284,8 @@ class OutlineReader:
         return found
 
     def _start(self, head: Head) -> int:
-        start = self.head
-        code = self.code
-        while start < head.start and code[start] in " \t\n":
-            start += 1
-        return start
+        blank = _BLANK.match(self.code, self.head, head.start)
+        return blank.end() if blank is not None else self.head
 
     # --- what opens a brace ---------------------------------------------------------------------------------------
 
@@ -285,6 +300,7 @@ class OutlineReader:
             if head.body_of_linkage:
                 self.frames.append(Frame(closing, frame.prefix))
                 return self._next(at + 1)
+            self._unread(at, closing + 1)
             return self._next(closing + 1)
         name = heads.namespace_name(text)
         if name is not None:
@@ -301,6 +317,10 @@ class OutlineReader:
             return closing + 1  # an initializer or a lambda: the statement goes on to its semicolon
         if head.groups:
             return self._maybe_function(head, at, closing)
+        if _DECLARATOR.match(code, closing + 1) is None:
+            self._unread(head.start, closing + 1)
+        elif not frame.class_name:
+            self._braced(head, at, closing)
         return self._after_block(closing)
 
     def _after_block(self, closing: int) -> int:
@@ -331,9 +351,16 @@ class OutlineReader:
             return closing + 1  # a member's initializer in braces
         word = _WORD.match(code, head.start)
         if word is not None and word.group() in _KEYWORD_HEADS:
+            self._unread(head.start, closing + 1)
             return self._next(closing + 1)
+        if (
+            (before.isalnum() or before in "_>") and _DECLARATOR.match(code, closing + 1) is not None
+            and not heads.ends_with_qualifier(code, head)
+        ):
+            return self._after_block(closing)  # a variable that takes functions: `std::function<void()> f{nullptr};`
         found = self._function(head, (at, closing), closing)
         if found is None:
+            self._unread(head.start, closing + 1)
             return self._after_block(closing)
         return self._next(closing + 1)
 
@@ -377,6 +404,8 @@ def outline(source: Source) -> Outline:
     result = Outline()
     braces = brace_table(source.code)
     OutlineReader(source, braces, result, (0, len(source.code))).read()
+    if result.unread:
+        _read_again(source, braces, result)
     _local_classes(source, braces, result)
     return result
 
@@ -386,15 +415,32 @@ def _local_classes(source: Source, braces: dict[int, int], result: Outline) -> N
     bodies = sorted((f.body, f.qualname) for f in result.found if f.body is not None and f.kind not in ("variable",))
     starts = [body[0] for body, _ in bodies]
     done = 0
-    for m in _LOCAL_CLASS.finditer(source.code):
-        at = m.start()
+    for at in _class_words(source.code):
         if at < done:
             continue
         index = bisect_right(starts, at) - 1
-        if index < 0 or bodies[index][0][1] < at:
+        if index < 0 or bodies[index][0][1] < at or (m := _LOCAL_CLASS.match(source.code, at)) is None:
             continue
         done = braces.get(m.end() - 1, len(source.code))
         OutlineReader(source, braces, result, (at, min(done + 1, len(source.code))), bodies[index][1]).read()
+
+
+def _read_again(source: Source, braces: dict[int, int], result: Outline) -> None:
+    """Let the grammar look for functions and classes in what made no sense, and read those that it finds."""
+    for start, end, prefix in tuple(result.unread):
+        for first, last in parsing.definitions_in(source.code, start, end):
+            OutlineReader(source, braces, result, (first, last), prefix).read()
+
+
+def _class_words(code: str) -> list[int]:
+    """Where `struct` and `class` begin."""
+    found = []
+    for word in ("struct", "class"):
+        at = code.find(word)
+        while at >= 0:
+            found.append(at)
+            at = code.find(word, at + 6)
+    return sorted(found)
 
 
 def use_arguments(source: Source, use: Use) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ _SPECIFIERS = re.compile(
     r"|__ubsan_ignore_\w+__|__extension__|__cdecl|__shared__|__constant__|__managed__|__maybe_unused"
     r"|[A-Z][A-Z0-9]*_[A-Z0-9_]*(?<!_T))\b(?:\s*\([^()]*\))?(?!\s*::)|\[\[[^\]]*\]\]|__attribute__\s*\(\(.*?\)\)",
 )
+_BLANK = re.compile(r"[ \t\n]*+")
 _MACRO_WORD = re.compile(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_]\w*)")
 _IDENTIFIER = re.compile(r"\s*([A-Za-z_]\w*)")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*\d*$")
@@ -84,8 +85,9 @@ def lead(code: str, start: int, end: int) -> Head:
             head.start = close + 1
         elif code[m.end() - 1] == '"':
             head.body_of_linkage = True
-    while head.start < end and code[head.start] in " \t\n":
-        head.start += 1
+    blank = _BLANK.match(code, head.start, end)
+    assert blank is not None
+    head.start = blank.end()
     return head
 
 
@@ -164,7 +166,7 @@ def class_head(code: str, plain: str, head: Head) -> ClassHead | None:
     name_at, name, scope, specialization = name_before(text, 0, len(text))
     if "(" in text[:name_at] or (text[:name_at].strip() and not re.fullmatch(r"[\sA-Z0-9_a-z:]*", text[:name_at])):
         return None
-    if re.search(r"[*&]", text[:name_at]):
+    if any(not _CAPITALS.match(word) and not word.startswith("__") for word in re.split(r"[\s:]+", text[:name_at]) if word):
         return None
     bases: tuple[str, ...] = ()
     if colon is not None:
@@ -279,6 +281,12 @@ def constructor_colon(code: str, head: Head) -> int:
         if not any(a < at < b for a, b in groups):
             return at
     return -1
+
+
+def ends_with_qualifier(code: str, head: Head) -> bool:
+    """Whether what follows the last parenthesis is a function's: `const`, `noexcept`, `-> type`."""
+    tail = code[(head.groups or [(0, head.start)])[-1][1] + 1 : head.end]
+    return "->" in tail or any(word in _QUALIFIERS for word in tail.split())
 
 
 def function_head(code: str, plain: str, head: Head, class_name: str) -> FunctionHead | None:

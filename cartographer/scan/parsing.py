@@ -69,3 +69,15 @@ def health(tree: Tree) -> tuple[int, int]:
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return count, size
+
+
+def definitions_in(code: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The outermost functions and classes that the C++ grammar finds in a piece of code, as offsets into the code."""
+    tree = parse(code[start:end].encode("latin-1", "replace"), "cpp")
+    found = captures(tree, "cpp", "definitions")
+    ranges = sorted((n.start_byte + start, n.end_byte + start) for nodes in found.values() for n in nodes)
+    kept: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if not kept or first >= kept[-1][1]:
+            kept.append((first, last))
+    return kept

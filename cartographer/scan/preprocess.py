@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from cartographer.model.fact import Include, MacroDefinition
 from cartographer.scan.conditions import holds_on_main_build, negated
 
-_LEXEME = re.compile(
-    r"//[^\n]*+(?:(?<=\\)\n[^\n]*+)*+"
-    r"|/\*"
-    r'|\b(?:u8|u|U|L)?R"([^()\\\s]{0,16})\('
-    r'|"(?:[^"\\\n]|\\.|\\\n)*+"?'
-    r"|'(?:\\[^\n]{1,5}?|[^'\\\n])'",
-)
+_LEXEME = re.compile(r"//|/\*|\"|'")
+_LINE_COMMENTS = re.compile(r"//[^\n]*+(?:(?<=\\)\n[^\n]*+|\n[ \t]*+//[^\n]*+)*+")
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.|\\\n)*+"?')
+_CHARACTER = re.compile(r"'(?:\\[^\n]{1,5}?|[^'\\\n])'")
+_RAW_PREFIX = re.compile(r"(?:u8|[uUL])?R$")
+_RAW_OPEN = re.compile(r'"([^()\\\s]{0,16})\(')
+_LAUNCH = re.compile(r"(<<<[^;{}]{0,2000}?>>>)\s*\(")
 _DIRECTIVE = re.compile(r"^[ \t]*+#[ \t]*+(\w+)([^\n]*+(?:(?<=\\)\n[^\n]*+)*+)", re.MULTILINE)
 _DEFINE = re.compile(r"\s*(\w+)(\([^()]*\))?")
 _INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([^>\n]+)>|(\w+))')
@@ -46,7 +46,8 @@ class Group:
 class Source:
     """A file ready to be read. `plain` has its strings, `code` has not; both have no comments.
 
-    `raw_strings` are the ranges of the contents of raw string literals.
+    `raw_strings` are the ranges of the contents of raw string literals; `launches` map the parenthesis after a CUDA
+    launch's `<<<…>>>` (blanked in `code`) to the range between the brackets.
     """
 
     plain: str
@@ -57,6 +58,7 @@ class Source:
     macros: tuple[MacroDefinition, ...]
     includes: tuple[Include, ...]
     raw_strings: tuple[tuple[int, int], ...]
+    launches: dict[int, tuple[int, int]]
     groups: tuple[Group, ...]
     notes: tuple[str, ...]
 
@@ -106,9 +108,10 @@ def prepare(data: bytes) -> Source:
     reader = _Directives(plain, code, newlines)
     code = reader.read()
     code = _choose_branches(code, reader.groups)
+    code, launches = _launches(code)
     return Source(
         plain, code, newlines, reader.guard_starts, reader.guard_values, tuple(reader.macros),
-        tuple(reader.includes), tuple(raw_strings), tuple(reader.groups), tuple(notes),
+        tuple(reader.includes), tuple(raw_strings), launches, tuple(reader.groups), tuple(notes),
     )
 
 
@@ -120,40 +123,85 @@ def _mask(text: str) -> tuple[str, str, list[tuple[int, int]], list[str]]:
     notes: list[str] = []
     position = 0
     search = _LEXEME.search
-    while (m := search(text, position)) is not None:
-        start, end = m.span()
-        before = text[position:start]
-        plain.append(before)
-        code.append(before)
-        first = text[start]
-        if first == "/":
-            if text[start + 1] == "*":
-                end = text.find("*/", start + 2) + 2
-                if end == 1:
-                    end = len(text)
-                    notes.append("unterminated comment")
-            gap = blank(text[start:end])
-            plain.append(gap)
-            code.append(gap)
-        elif first in "\"'":
-            literal = text[start:end]
-            plain.append(literal)
-            code.append(first + blank(literal[1:-1]) + first if end - start > 1 else " ")
+    at = 0
+    while (m := search(text, at)) is not None:
+        start = m.start()
+        token = m[0]
+        if token == "//":
+            comment = _LINE_COMMENTS.match(text, start)
+            assert comment is not None
+            end = comment.end()
+        elif token == "/*":
+            end = text.find("*/", start + 2) + 2
+            if end == 1:
+                end = len(text)
+                notes.append("unterminated comment")
+        elif token == '"':
+            inside, end = _literal(text, start, raw_strings, notes)
+            plain.append(text[position:end])
+            code.append(text[position:inside[0]])
+            code.append(blank(text[inside[0] : inside[1]]))
+            code.append(text[inside[1] : end])
+            position = at = end
+            continue
         else:
-            close = ")" + m.group(1) + '"'
-            stop = text.find(close, end)
-            if stop < 0:
-                stop = len(text)
-                close = ""
-                notes.append("unterminated raw string")
-            raw_strings.append((end, stop))
-            plain.append(text[start : stop + len(close)])
-            code.append(text[start:end] + blank(text[end:stop]) + close)
-            end = stop + len(close)
-        position = end
+            character = _CHARACTER.match(text, start)
+            at = start + 1
+            if character is not None:
+                at = character.end()
+                plain.append(text[position:at])
+                code.append(text[position : start + 1])
+                code.append(" " * (at - start - 2) + "'")
+                position = at
+            continue
+        before = text[position:start]
+        gap = blank(text[start:end])
+        if token == "/*" and "\n" in gap and text[start:end].split("\n", 1)[0].endswith("\\"):
+            gap = gap.replace(" \n", "\\\n")  # a comment inside a macro's body: the lines still belong together
+        plain += (before, gap)
+        code += (before, gap)
+        position = at = end
     plain.append(text[position:])
     code.append(text[position:])
     return "".join(plain), _NOT_ASCII.sub(" ", "".join(code)), raw_strings, notes
+
+
+def _literal(
+    text: str, start: int, raw_strings: list[tuple[int, int]], notes: list[str],
+) -> tuple[tuple[int, int], int]:
+    """The range of a string literal's contents, and its end."""
+    if text[start - 1 : start] == "R" and _RAW_PREFIX.search(text, max(0, start - 3), start) is not None:
+        m = _RAW_OPEN.match(text, start)
+        before = text[max(0, start - 4) : start]
+        if m is not None and re.search(r"\w(?:u8|[uUL])?R$", before) is None:
+            close = f'){m.group(1)}"'
+            stop = text.find(close, m.end())
+            if stop < 0:
+                notes.append("unterminated raw string")
+                stop, close = len(text), ""
+            raw_strings.append((m.end(), stop))
+            return (m.end(), stop), stop + len(close)
+    m = _STRING.match(text, start)
+    assert m is not None
+    end = m.end()
+    inner = end - 1 if end - start > 1 and text[end - 1] == '"' else end
+    return (start + 1, inner), end
+
+
+def _launches(code: str) -> tuple[str, dict[int, tuple[int, int]]]:
+    """The code with every `<<<grid, block>>>` blanked, and where they were."""
+    if "<<<" not in code:
+        return code, {}
+    found: dict[int, tuple[int, int]] = {}
+    pieces: list[str] = []
+    position = 0
+    for m in _LAUNCH.finditer(code):
+        pieces.append(code[position : m.start()])
+        pieces.append(blank(m.group(1)))
+        position = m.start() + len(m.group(1))
+        found[m.end() - 1] = (m.start() + 3, position - 3)
+    pieces.append(code[position:])
+    return "".join(pieces), found
 
 
 class _Directives:

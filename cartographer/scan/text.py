@@ -113,3 +113,24 @@ def items(code: str, plain: str, start: int, end: int, cut: int = 0) -> tuple[st
         text = folded(real_text(plain[a : min(b, a + 8 * cut) if cut else b]))
         texts.append(text[:cut] if cut else text)
     return tuple(texts)
+
+
+def true_commas(code: str, start: int, commas: list[int], end: int) -> list[int]:
+    """Those of a list's top-level commas that do not stand between template brackets."""
+    kept = []
+    begin = start
+    inside = start  # the end of the last template list that was entered
+    for comma in commas:
+        if comma < inside:
+            continue
+        at = code.find("<", begin, comma)
+        while at >= 0:
+            close = close_angle(code, at, end)
+            if close > comma:
+                inside = close
+                break
+            at = code.find("<", max(at, close) + 1, comma)
+        if comma > inside or inside == start:
+            kept.append(comma)
+        begin = comma + 1
+    return kept
