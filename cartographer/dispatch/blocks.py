@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 BLOCK = re.compile(r"(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL)?\Z")
 _BLOCK_FAMILY = re.compile(r"_?(?:STABLE_|MAKE_)?TORCH_LIBRARY")
-MENTIONS = re.compile(rb"TORCH_LIBRARY|RegisterOperators\b|\bOperatorGenerator")
+_MENTIONS = (b"TORCH_LIBRARY", b"RegisterOperators", b"OperatorGenerator")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -246,4 +246,4 @@ class _Reader:
 
 def mentions_registration(text: bytes, macros: Iterable[bytes]) -> bool:
     """Whether a file is worth reading: it names a registration, or a macro that makes one."""
-    return MENTIONS.search(text) is not None or any(m in text for m in macros)
+    return any(word in text for word in _MENTIONS) or any(m in text for m in macros)

@@ -31,7 +31,7 @@ WANTED = (
     "CMakeLists.txt", "aten/*CMakeLists.txt", "caffe2/*CMakeLists.txt", "torch/*CMakeLists.txt", "c10/*CMakeLists.txt",
     "cmake/*.cmake", "build_variables.bzl", "tools/build_variables.bzl",
     "aten/*.cpp", "aten/*.cc", "aten/*.cu", "aten/*.mm", "aten/*.h", "torch/csrc/*.cpp", "torch/csrc/*.cu", "torch/csrc/*.mm",
-    "torch/csrc/*.h", "torch/lib/*.cpp", "torch/library.h", "caffe2/*.cc", "caffe2/*.cpp", "functorch/*.cpp", "functorch/*.h",
+    "torch/csrc/*.h", "torch/lib/*.cpp", "torch/library.h", "tools/autograd/templates/*.cpp", "caffe2/*.cc", "caffe2/*.cpp", "functorch/*.cpp", "functorch/*.h",
     "c10/core/DispatchKey.h", "c10/core/DispatchKeySet.h", "c10/core/DispatchKeySet.cpp", "torch/*.py",
 )  # fmt: skip
 _CPP = re.compile(r"\.(?:cpp|cc|cu|mm|h|hpp)\Z")
@@ -69,7 +69,7 @@ def registrations(
         for path, data in sorted(sources.items())
         if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(path, data, macros)
     ]
-    complete = any(path.endswith((".cpp", ".cc", ".cu")) for path in sources)
+    complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
     found = library_findings(listed, table, build.terms) + Findings(unresolved=notes)
     if not complete:
         reason = "not in a wheel: blocks of TORCH_LIBRARY stand in .cpp files"
@@ -79,7 +79,8 @@ def registrations(
         python = {path: data for path, data in sources.items() if path.endswith(".py")}
         asked = build.switch if project.settings else lambda _name: True
         found += python_findings(python, world, lambda name: asked(f"USE_{name.upper()}"))
-    paths = tuple(sorted({r.place.path for r in (*found.defined, *found.registered, *found.fallbacks)}))
+    places = [*(d.place for d in found.defined), *(r.place for r in found.registered), *(f.place for f in found.fallbacks)]
+    paths = tuple(sorted({place.path for place in places}))
     return Collected(found, rules, len({s.name for s in found.script}), complete, paths)
 
 

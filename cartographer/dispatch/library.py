@@ -30,8 +30,8 @@ _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA",
 
 
 def wanted(path: str, text: bytes, macros: frozenset[str]) -> bool:
-    """Whether a C++ file may register something: templates of generated files are torchgen's, not a block by hand."""
-    return "/templates/" not in path and mentions_registration(text, [m.encode() for m in macros])
+    """Whether a C++ file may register something. In templates of generated files only what is written out counts."""
+    return mentions_registration(text, [m.encode() for m in macros])
 
 
 def library_findings(
@@ -77,7 +77,11 @@ def _block_findings(
         if build is None:
             continue
         if not isinstance(statement, Statement):
+            if "/templates/" in file.path:
+                continue
             unresolved.append(Unresolved("dispatch", f"block {block.namespace}", statement.reason, place.path, place.line))
+        elif "$" in statement.text:
+            continue  # a hole of a template, which a generator fills
         elif statement.verb == "fallback":
             fallbacks.append(_fallback(block, statement, place, build))
         else:
@@ -144,7 +148,7 @@ def qualified(symbol: str, scope: str) -> str:
 
 def _script_operators(path: str, text: str, table: MacroTable) -> Iterable[ScriptOperator]:
     """Schemas given to torch::jit::Operator in its three spellings, macros expanded."""
-    if not any(name in text for name in _SCRIPT_CLASSES):
+    if "Operator(" not in text and "OperatorGenerator" not in text:
         return
     tokens: list[Token] = read_tokens(text, path)
     try:

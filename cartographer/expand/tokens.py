@@ -32,19 +32,22 @@ class Token(NamedTuple):
 
 _LEXEME = re.compile(
     r"""
-      (?P<space>(?:[ \t\r\f\v]|\\\r?\n)+)
-    | (?P<newline>\n)
-    | (?P<comment>//(?:[^\n\\]|\\\r?\n|\\.)*|/\*.*?(?:\*/|\Z))
-    | (?P<raw>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\((?:.*?)\)(?P=fence)")
+    (?P<gap>(?:[ \t\r\f\v\n]+|\\\r?\n|//(?:[^\n\\]|\\\r?\n|\\.)*|/\*.*?(?:\*/|\Z))*)
+    (?:
+      (?P<raw>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\((?:.*?)\)(?P=fence)")
     | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\\r?\n|\\.)*"?)
     | (?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')
-    | (?P<number>\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*)
     | (?P<name>[A-Za-z_$][\w$]*)
+    | (?P<number>\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*)
     | (?P<punctuator>\.\.\.|<<=|>>=|<=>|->\*|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|\.\*|.)
+    )?
     """,
     re.VERBOSE | re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<word>\w*)(?P<rest>(?:[^\n\\/]|\\\r?\n|\\.|/(?![*/])|/\*.*?\*/|//[^\n]*)*)", re.DOTALL)
+_SPAN = re.compile(
+    r"""//[^\n]*|/\*.*?(?:\*/|\Z)|(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)+'""", re.DOTALL
+)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -54,28 +57,20 @@ def tokenize(text: str, path: str = "", line: int = 1, guards: tuple[str, ...] =
 
 
 def _lex(text: str, start: int, end: int, path: str, line: int, guards: tuple[str, ...]) -> Iterator[Token]:
-    spaced = False
     match = _LEXEME.match
     position = start
     while position < end:
         found = match(text, position, end)
-        if found is None:  # cannot happen: the last alternative takes any character
+        kind = found.lastgroup if found is not None else None
+        if found is None or kind is None or kind == "gap":
             return
-        kind = found.lastgroup or ""
-        if kind == "fence":
-            kind = "raw"
         position = found.end()
-        if kind == "newline":
-            line += 1
-            spaced = True
-            continue
-        word = found.group()
-        if kind in ("space", "comment"):
-            spaced = True
-        else:
-            yield Token("string" if kind == "raw" else kind, word, path, line, spaced, guards)
-            spaced = False
-        if "\n" in word:
+        gap = found.end("gap") > found.start("gap")
+        if gap:
+            line += text.count("\n", found.start("gap"), found.end("gap"))
+        word = found.group(kind)
+        yield Token("string" if kind == "raw" else kind, word, path, line, gap, guards)
+        if kind in ("raw", "string") and "\n" in word:
             line += word.count("\n")
 
 
@@ -113,12 +108,8 @@ def read_tokens(text: str, path: str) -> list[Token]:
 
 def _long_token_end(text: str, start: int, end: int) -> int:
     """Where the last comment or raw string that begins on this line ends: `#` inside it is no directive."""
-    position = start
-    reached = start
-    while position < end:
-        found = _LEXEME.match(text, position)
-        if found is None:
-            break
+    reached = position = start
+    while (found := _SPAN.search(text, position)) is not None and found.start() < end:
         position = reached = found.end()
     return reached
 

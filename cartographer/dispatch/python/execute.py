@@ -71,6 +71,7 @@ class Interpreter:
         self.here: Location | None = None  # the statement of a registering module that is being evaluated
         self._steps = STEPS
         self._depth = 0
+        self._lines: dict[str, list[bytes]] = {}
 
     def step(self) -> None:
         """Count a step. Raises OutOfStepsError."""
@@ -460,7 +461,9 @@ class Interpreter:
     def _call_function(self, function: Function, args: list[Value], keywords: dict[str, Value]) -> Value:
         if function.generator is None:
             node = function.node
-            function.generator = isinstance(node, ast.AsyncFunctionDef) or (not isinstance(node, ast.Lambda) and _yields(node.body))
+            function.generator = isinstance(node, ast.AsyncFunctionDef) or (
+                not isinstance(node, ast.Lambda) and self._may_yield(function) and _yields(node.body)
+            )
         if function.generator or self._depth >= DEPTH:
             return Unknown(function.name)
         variables = self._arguments(function, args, keywords)
@@ -480,6 +483,14 @@ class Interpreter:
             return None
         known = [c for c in scope.candidates if not isinstance(c, Unknown)]
         return known[0] if known else Unknown(function.name)
+
+    def _may_yield(self, function: Function) -> bool:
+        """A quick look at the text of a function, before its tree is searched."""
+        name, node = function.scope.module.name, function.node
+        if name not in self._lines:
+            self._lines[name] = self.sources.text(name).split(b"\n") if self.sources.path(name) else []
+        part = self._lines[name][node.lineno - 1 : node.end_lineno]
+        return any(b"yield" in line or b"await" in line for line in part)
 
     def _arguments(self, function: Function, args: list[Value], keywords: dict[str, Value]) -> dict[str, Value] | None:
         """Bind arguments to parameters; None when they do not fit."""

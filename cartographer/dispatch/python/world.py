@@ -161,6 +161,7 @@ class World:
 
     def define(self, name: str, schema: str, place: Location, build: tuple[str, ...], tags: tuple[str, ...]) -> None:
         """A definition from Python."""
+        name, schema = str(name), str(schema)  # their places go separately
         self.add(name, schema)
         self.kernels.setdefault(name, {})
         self.defined.append(Defined(name, schema, Origin.PYTHON, place, build, "", tags))
@@ -169,8 +170,8 @@ class World:
         self, name: str, key: str, kernel: str | None, place: Location, build: tuple[str, ...], *, fallthrough: bool
     ) -> None:
         """A kernel from Python."""
-        key = self.rules.key(key)
+        name, key = str(name), str(self.rules.key(key))
         self.kernels.setdefault(name, {})[key] = fallthrough
         self.registered.append(
-            Registered(name, key, kernel, Origin.PYTHON, place, build, fallthrough=fallthrough, boxed=True)
+            Registered(name, key, None if kernel is None else str(kernel), Origin.PYTHON, place, build, fallthrough=fallthrough, boxed=True)
         )
