@@ -16,7 +16,7 @@ from cartographer.link.names import Scope, scope_of
 from cartographer.model.fact import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cartographer.link.composites import Operators
     from cartographer.link.guards import World
@@ -28,6 +28,9 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _NAME = re.compile(r"&?\s*((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?$", re.DOTALL)
 _CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*[)}]$", re.DOTALL)
 _LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*(?:<[^<>;(){}]*>[^<>;(){}]*)*>)?\s*<<<")
+LITERALS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
+_METAL = frozenset(("getPipelineStateForFunc", "getMTLFunction", "getKernelFunction"))
+_SHAPING = re.compile(r"constant|placeholder|reshape|cast|transpose|identity|shapeOf|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$", re.IGNORECASE)
 _CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 _DISPATCH = re.compile(r"(?:AT|TORCH)_DISPATCH_\w+|AT_DISPATCH\w*|DISPATCH_\w+|_AT_DISPATCH\w*")
 _NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", "at::checkSame", "at::namedinference::", "namedinference::")
@@ -55,7 +58,7 @@ class Callable_:
 class Site:
     """One call, told. `targets` are the functions that it can enter; `path` differs from the body's file in a macro's body."""
 
-    kind: str  # stub | launch | helper | library | operator | loop | dispatch
+    kind: str  # stub | launch | helper | library | operator | loop | dispatch | metal
     name: str
     path: str
     line: int
@@ -66,6 +69,7 @@ class Site:
     callables: tuple[Callable_, ...] = ()
     library: str = ""
     stub: StubPlaces | None = None
+    texts: tuple[str, ...] = ()  # literals that name a Metal kernel
     aside: bool = False  # a condition sends it to another device
 
 
@@ -80,7 +84,10 @@ class CallGraph:
     world: World
     device: str
     key: str = ""
+    source: Callable[[str], str | None] | None = None
     _sites: dict[int, tuple[Site, ...]] = field(default_factory=dict, repr=False)
+    _texts: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    _by_member: dict[tuple[str, int], tuple[Defined, ...]] = field(default_factory=dict, repr=False)
 
     def sites(self, defined: Defined) -> tuple[Site, ...]:
         """The sites of one body, in order."""
@@ -104,6 +111,11 @@ class CallGraph:
             branch = _branch(call)
             aside = elsewhere(call.context, self.device, self.key)
             if call.form == "lambda":
+                continue
+            if call.form == "message":
+                receiver, _, selector = call.name.partition(" ")
+                if self.device == "mps" and "raph" in receiver:
+                    yield Site("library", selector, defined.path, call.line, order, branch, library="MPSGraph", aside=bool(_SHAPING.search(selector)) or aside)
                 continue
             if call.form == "macro":
                 yield from self._macro(call, defined, scope, order, branch)
@@ -161,7 +173,7 @@ class CallGraph:
     def _functions(self, call: Call, name: str, scope: Scope) -> tuple[Defined, ...]:
         if call.form == "construct":
             return tuple(m for c in self.names.classes(name, scope)[:2] if self.follows(c) for m in self._runs(c))
-        targets = self.names.functions(name, scope, len(call.arguments) if call.form == "call" else None)
+        targets = self.names.functions(name, scope, _count(call))
         if not targets or (targets[0].fact.kind == "method" and targets[0].segments[-2:-1] == targets[0].segments[-1:]):
             classes = self.names.classes(name, scope)
             if classes or targets:
@@ -179,23 +191,25 @@ class CallGraph:
             yield Site("operator", called.written, path, call.line, order, branch, called=called, aside=aside)
             return
         member = _member(name)
-        targets = [
-            d for d in self.index.named(member)
-            if d.fact.kind in ("method", "function") and self._method_fits(d, call, scope) and self.follows(d)
-        ]  # fmt: skip
-        classes = {d.segments[:-1] for d in targets}
-        if targets and len(classes) <= 4:
-            yield Site("helper", member, path, call.line, order, branch, tuple(targets[:4]), callables=callables, aside=aside)
+        if self.device == "mps" and member in _METAL:
+            texts = tuple(t for a in call.arguments for t in LITERALS.findall(a))
+            yield Site("metal", member, path, call.line, order, branch, texts=texts, aside=aside)
+            return
+        targets = self._methods(member, len(call.arguments), path)
+        if targets:
+            yield Site("helper", member, path, call.line, order, branch, targets, callables=callables, aside=aside)
 
-    def _method_fits(self, defined: Defined, call: Call, scope: Scope) -> bool:
-        if defined.fact.kind == "function" and len(defined.segments) < 2:
-            return False
-        if defined.device not in ("", self.device) or (defined.hidden and defined.path != scope.path):
-            return False
-        if defined.fact.kind == "function" and not defined.segments[-2][:1].isupper():
-            return False
-        low, high = _bounds(defined)
-        return low <= len(call.arguments) <= high
+    def _methods(self, member: str, arguments: int, path: str) -> tuple[Defined, ...]:
+        """The methods of this name in the code of kernels; none when too many classes have one."""
+        known = self._by_member.get((member, arguments))
+        if known is None:
+            found = [
+                d for d in self.index.named(member)
+                if len(d.segments) > 1 and d.segments[-2][:1].isupper() and d.fact.kind in ("method", "function") and self.follows(d)
+                and d.device in ("", self.device) and _bounds(d)[0] <= arguments <= _bounds(d)[1]
+            ]  # fmt: skip
+            known = self._by_member[member, arguments] = tuple(found[:6]) if len({d.segments[:-1] for d in found}) <= 4 else ()
+        return tuple(d for d in known if not d.hidden or d.path == path)
 
     def _local_function(self, name: str, scope: Scope) -> bool:
         """Whether a function of the same file bears the stub's name."""
@@ -234,7 +248,31 @@ class CallGraph:
         if lambdas:
             found.extend(_lambdas_in(defined, call, order))
         found.extend(self._functors(call, scope))
+        if not found and self.source is not None and defined.use is None:
+            found.extend(self._variables(call, defined, scope))
         return tuple(found)
+
+    def _variables(self, call: Call, defined: Defined, scope: Scope) -> Iterator[Callable_]:
+        """Local variables that hold a functor or a lambda, among the arguments: `MulFunctor<T> f; gpu_kernel(iter, f);`."""
+        parameters = " ".join(defined.fact.parameters)
+        for argument in call.arguments[1:]:
+            if not _IDENTIFIER.fullmatch(argument) or re.search(rf"\b{argument}\b", parameters):
+                continue
+            text = self._lines(defined.path, defined.fact.line, call.line)
+            declared = re.findall(rf"([A-Za-z_][\w:]*)\s*(?:<[^;{{}}]*>)?\s+{argument}\s*[;({{=]", text)
+            made = re.findall(rf"\b{argument}\s*=\s*([A-Za-z_][\w:]*)\s*(?:<[^;{{}}]*>)?\s*[({{]", text)
+            for name in (*declared[-1:], *made[-1:]):
+                for cls in self.names.classes(name, scope)[:1] if name not in ("auto", "return") else ():
+                    if self.follows(cls):
+                        yield Callable_(cls.name, cls.path, cls.line)
+
+    def _lines(self, path: str, first: int, last: int) -> str:
+        """Some lines of a file, "" when its text is not at hand."""
+        known = self._texts.get(path)
+        if known is None:
+            text = self.source(path) if self.source is not None else None
+            known = self._texts[path] = (text or "").split("\n")
+        return "\n".join(known[first - 1 : last])
 
     def _functors(self, call: Call, scope: Scope) -> tuple[Callable_, ...]:
         found = []
@@ -258,6 +296,11 @@ class CallGraph:
                 match = _NAME.match(text.strip())
                 if match:
                     found.extend(d for d in self.names.functions(match[1], scope) if d.fact.kind == "kernel" and d not in found)
+        if not found and self.source is not None:
+            text = self._lines(defined.path, defined.fact.line, defined.fact.end)
+            for assigned in re.findall(rf"\b{re.escape(name)}\s*=\s*([^;]*);", text):
+                for match in re.findall(r"[A-Za-z_][\w:]*", assigned):
+                    found.extend(d for d in self.names.functions(match, scope) if d.fact.kind == "kernel" and d not in found)
         return tuple(found)
 
     def _macro(self, call: Call, defined: Defined, scope: Scope, order: int, branch: str) -> Iterator[Site]:
@@ -298,6 +341,13 @@ class CallGraph:
             if macro.name == name and macro.line <= line and not 0 < macro.undefined <= line:
                 best = macro
         return (best.body, best.line) if best is not None else None
+
+
+def _count(call: Call) -> int | None:
+    """The number of arguments; None when it cannot be told."""
+    if call.form != "call" or any(a.endswith("...") or a[:1].isupper() and a.isupper() for a in call.arguments):
+        return None
+    return len(call.arguments)
 
 
 def _bounds(defined: Defined) -> tuple[int, int]:

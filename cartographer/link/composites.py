@@ -26,6 +26,7 @@ _STATIC = frozenset(("cpu", "cuda", "meta", "mps", "compositeexplicitautograd", 
 _NUMBER = re.compile(r"-?\d+[uUlL]*")
 _FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?[fF]?|-?\d+[eE][-+]?\d+")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_CONTAINER = frozenset(("data", "size", "empty"))  # members that the containers of C++ have too
 _OPTIONS = ("ScalarType", "Layout", "Device", "bool")
 
 
@@ -114,7 +115,7 @@ class Operators:
         known = around.get(receiver, "")
         if known and known.rstrip("?") != "Tensor" and known != ANY:
             return None
-        if arrow and known.rstrip("?") != "Tensor":
+        if (arrow or member in _CONTAINER) and known.rstrip("?") != "Tensor":
             return None
         member = member.removeprefix("__dispatch_")
         _, shapes = self._shapes(member)

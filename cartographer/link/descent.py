@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cartographer.link.callgraph import LITERALS
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.names import Scope
 from cartographer.link.steps import call_step, definition_step, end_steps, stub_steps, way_steps
@@ -18,6 +19,7 @@ from cartographer.link.steps import call_step, definition_step, end_steps, stub_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from cartographer.link.callgraph import Callable_
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
     from cartographer.link.stubs import StubRegistration
@@ -68,25 +70,25 @@ class Descent:
         ways = ordered((w for w in reach.ways if w.cost < FAR), operator)
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
-            steps = self._ways(near[:1], operator, key) if near else []
+            steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self._calls(reach.operators, defined)]))
         real = [w for w in ways if w.site.kind != "dispatch"]
         if real and real[0].cost < 6.0:
-            return Below(once(self._ways(real, operator, key)), works=True)
+            return Below(once(self._ways(real, defined, operator, key)), works=True)
         calls = self._calls(reach.operators, defined)
-        onward = self._onward(reach.operators, operator, key)
+        onward = self._onward(reach.operators, defined, operator, key)
         if onward.works:
             return Below(once([*calls, *onward.steps]), works=True, complete=onward.complete)
         if ways:
-            return Below(once(self._ways(ways[:1], operator, key)), works=True, complete=onward.complete)
+            return Below(once(self._ways(ways[:1], defined, operator, key)), works=True, complete=onward.complete)
         return Below(once(calls), complete=onward.complete)
 
     # --- ways -----------------------------------------------------------------------------------------------------
 
-    def _ways(self, ways: list[Way], operator: Operator, key: str) -> list[Step]:
+    def _ways(self, ways: list[Way], defined: Defined, operator: Operator, key: str) -> list[Step]:
         """The main way in full, then the ends of the others."""
         main = ways[0]
-        steps = way_steps(main)
+        steps = way_steps(main, self._metal(main, defined))
         if main.registration is not None:
             steps.extend(self._kernel_of(main.registration, operator, key, full=True))
         for way in beside(ways):
@@ -96,8 +98,16 @@ class Descent:
                 steps.extend(stub_steps(way.site, way.registration))
                 steps.extend(self._kernel_of(way.registration, operator, key, full=False))
             elif main.registration is None:
-                steps.extend(end_steps(way))
+                steps.extend(end_steps(way, self._metal(way, defined)))
         return steps
+
+    def _metal(self, way: Way, start: Defined) -> list[Callable_]:
+        """The Metal kernels that a way asks for, their names put together from literals on the way."""
+        if way.site.kind != "metal":
+            return []
+        bodies = (start, *way.hops)
+        given = dict.fromkeys(t for d in bodies for c in d.fact.calls for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
+        return self.tree.metal.find(way.site.texts, given)
 
     def _kernel_of(self, registration: StubRegistration, operator: Operator, key: str, *, full: bool) -> list[Step]:
         """The kernel that a registration names and, in full, its way to the device."""
@@ -111,7 +121,7 @@ class Descent:
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator)
         if not ways:
             return steps + self._calls(reach.operators, kernel)[:4]
-        steps.extend(way_steps(ways[0]))
+        steps.extend(way_steps(ways[0], self._metal(ways[0], kernel)))
         if ways[0].registration is not None:
             inner = self.kernel_of(ways[0].registration, key)
             steps.extend([definition_step("kernel", inner)] if inner is not None else [])
@@ -148,11 +158,13 @@ class Descent:
             steps.append(call_step(call))
         return steps
 
-    def _onward(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> Below:
+    def _onward(self, calls: tuple[OperatorCall, ...], defined: Defined, operator: Operator, key: str) -> Below:
         """The chain of the called operator that is the work itself: one named like this operator, else the first that is
         no common tool and gets to the device.
         """
         candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not c.site.aside]
+        if defined.device:  # written for one device: what it calls from everywhere are tools
+            candidates = [c for c in candidates if c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
         root = operator.base.strip("_")
         complete = True
 
@@ -191,7 +203,8 @@ def beside(ways: list[Way]) -> list[Way]:
 def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:
     ends = [way.site.name, *(c.symbol for c in way.site.callables), *(t.name for t in way.site.targets)]
     passed = [h.name for h in way.hops]
-    likeness = max(_likeness(e, words) for e in ends) + 0.7 * max((_likeness(p, words) for p in passed), default=0.0)
+    last = _likeness(passed[-1], words) if passed else 0.0
+    likeness = max(_likeness(e, words) for e in ends) + 0.5 * last + 0.3 * max((_likeness(p, words) for p in passed), default=0.0)
     named = " ".join((*ends, *passed)).lower()
     if not backward and "backward" in named:
         likeness -= 3.0
@@ -204,7 +217,7 @@ def _likeness(name: str, words: tuple[str, ...]) -> float:
     """How much a function's name speaks of an operator."""
     plain = name.lower().replace("_", "")
     if words and words[0] in plain:
-        return 1.5
+        return 1.2 + 0.3 * len(words[0]) / len(plain)  # the closer, the more
     return 0.75 if any(w in plain for w in words[1:]) else 0.0
 
 

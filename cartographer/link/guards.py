@@ -44,6 +44,7 @@ class World:
 
     device: str = "cpu"
     constants: Mapping[str, bool] = field(default_factory=dict)
+    open_switches: frozenset[str] = frozenset()  # what the tree defines under conditions of its own
     _seen: dict[tuple[str, ...], bool | None] = field(default_factory=dict, repr=False, compare=False)
     _values: dict[str, bool | None] = field(default_factory=dict, repr=False, compare=False)
 
@@ -52,6 +53,8 @@ class World:
         own = _OF_WORLD.get(self.device)
         if own is not None and own.fullmatch(name):
             return True
+        if name in self.open_switches and not _OFF.fullmatch(name):
+            return None
         if name in self.constants:
             return self.constants[name]
         if _OFF.fullmatch(name):

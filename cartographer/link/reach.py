@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEPTH = 9
 KEPT = 14  # ways kept for each function
 CALLED = 60  # operator calls kept for each function
-_END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5}
+_END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0}
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _ASIDE = 30.0
 
@@ -109,9 +109,14 @@ class Search:
             ways.append(Way(4.0 + _aside(site) + _order(site), (), site, start))  # only generated code registers it
 
     def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall]) -> None:
+        entered: set[tuple[str, ...]] = set()
         for rank, target in enumerate(site.targets):
             if target is start or not self.graph.follows(target):
                 continue
+            if target.specialised:
+                if target.segments in entered:
+                    continue  # the same function for another type: the first one stands for all
+                entered.add(target.segments)
             inner = self.reach(target, depth + 1)
             extra = 1.0 + 0.3 * rank + _aside(site) + _order(site)
             if site.callables and (launching := _launching(inner)) is not None:
@@ -127,7 +132,10 @@ def _aside(site: Site) -> float:
 
 def _order(site: Site) -> float:
     """Of two equal ways the first in the body comes first; one under no condition before one under a condition."""
-    return min(site.order, 900) * 1e-4 + (0.05 if site.branch else 0.0)
+    branch = 0.0
+    if site.branch:
+        branch = 0.2 if "case " in site.branch else (0.0 if site.branch.endswith("default") else 0.05)
+    return min(site.order, 900) * 1e-4 + branch
 
 
 def _launching(reach: Reach) -> Way | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cartographer.link.index import is_source
 from cartographer.model.operator import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from cartographer.link.callgraph import Site
+    from cartographer.link.callgraph import Callable_, Site
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
     from cartographer.link.stubs import StubRegistration
@@ -47,9 +48,14 @@ def stub_steps(site: Site, registration: StubRegistration | None) -> Iterator[St
         yield Step("registration", site.name, registration.path, registration.line, f"{registration.macro} for {registration.device}{capability}")
 
 
-def end_steps(way: Way) -> Iterator[Step]:
-    """The device code that ends a way."""
+def end_steps(way: Way, metal: Sequence[Callable_] = ()) -> Iterator[Step]:
+    """The device code that ends a way; `metal` are the Metal kernels that it asks for."""
     site = way.site
+    if site.kind == "metal":
+        for kernel in metal[:3]:
+            yield Step("device", kernel.symbol, kernel.path, kernel.line, f"Metal, asked for in {site.path}:{site.line}", site.branch)
+        if not metal:
+            yield Step("device", site.name, site.path, site.line, "a Metal kernel whose name is made at run time", site.branch)
     if site.kind == "launch":
         yield from _launch_steps(site)
     elif site.kind == "library":
@@ -58,7 +64,7 @@ def end_steps(way: Way) -> Iterator[Step]:
         for given in site.callables[:2]:
             yield Step("device", given.symbol, given.path, given.line, f"runs in {site.name}", site.branch)
         for hop in way.launched.hops if way.launched is not None else ():
-            if hop.path == site.path:
+            if hop.path == site.path and is_source(site.path):
                 yield definition_step("kernel", hop, "launcher of this file")
         if way.launched is not None and way.launched.site.kind == "launch":
             yield from _launch_steps(way.launched.site, f"launched by {site.name}")
@@ -82,11 +88,11 @@ def call_step(call: OperatorCall) -> Step:
     return Step("calls", site.name, site.path, site.line, note, site.branch)
 
 
-def way_steps(way: Way) -> list[Step]:
+def way_steps(way: Way, metal: Sequence[Callable_] = ()) -> list[Step]:
     """All steps of a way, a stub's kernel excluded."""
     steps = list(hop_steps(way.hops))
     if way.site.kind == "stub":
         steps.extend(stub_steps(way.site, way.registration))
     else:
-        steps.extend(end_steps(way))
+        steps.extend(end_steps(way, metal))
     return steps

@@ -122,11 +122,11 @@ def _take(stubs: Stubs, path: str, use: MacroUse) -> None:
         (places.declared if declared else places.defined).append((path, line_of(use, name)))
         return
     name = bare(arguments[0])
-    kernel = "" if "NO_CPU" in use.name or len(arguments) < 2 else arguments[-1].lstrip("&").strip()
+    kernel = "" if "NO_CPU" in use.name or len(arguments) < 2 else re.sub(r"\s*(::|&)\s*", r"\1", arguments[-1]).lstrip("&").strip()
     kernel = "" if kernel in _NULL else kernel
     device, capability = _served(use.name, arguments, path)
     registration = StubRegistration(name, device, capability, kernel, path, line_of(use, name), use, use.name)
-    stubs.place(arguments[0], namespace, create=False).registrations.append(registration)
+    stubs.place(re.sub(r"\s", "", arguments[0]), namespace, create=False).registrations.append(registration)
 
 
 def _served(macro: str, arguments: list[str], path: str) -> tuple[str, str]:

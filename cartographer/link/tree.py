@@ -14,6 +14,7 @@ from cartographer.link.entries import DEVICE_OF_KEY, Entries
 from cartographer.link.guards import World
 from cartographer.link.index import Index
 from cartographer.link.made import Made, Maker
+from cartographer.link.metal import MetalKernels
 from cartographer.link.names import Names
 from cartographer.link.reach import Search
 from cartographer.link.stubs import Stubs, stubs_of
@@ -75,6 +76,16 @@ class Tree:
         return stubs_of(self.files, self.made.uses)
 
     @cached_property
+    def metal(self) -> MetalKernels:
+        """All Metal kernels."""
+        return MetalKernels((p for p in self.files if p.startswith("aten/src/ATen/")), self.source)
+
+    @cached_property
+    def open_switches(self) -> frozenset[str]:
+        """`USE_…` macros that the tree's own headers define under conditions: both sides of them count."""
+        return frozenset(m.name for f in self.files.values() for m in f.macros if m.name.startswith("USE_") and m.guards)
+
+    @cached_property
     def by_name(self) -> Operators:
         """Operators by their C++ names."""
         return Operators(self.operators)
@@ -82,7 +93,7 @@ class Tree:
     def world(self, device: str) -> World:
         """The build for a device."""
         if device not in self._worlds:
-            self._worlds[device] = World(device, self.index.constants)
+            self._worlds[device] = World(device, self.index.constants, self.open_switches)
         return self._worlds[device]
 
     def names(self, device: str) -> Names:
@@ -102,7 +113,7 @@ class Tree:
         device = DEVICE_OF_KEY.get(key, "cpu")
         layout = next((w for w in ("Quantized", "Sparse", "Nested", "Mkldnn") if w in key), "")
         if (device, layout) not in self._searches:
-            graph = CallGraph(self.index, self.names(device), self.by_name, self.stubs, self.world(device), device, layout)
+            graph = CallGraph(self.index, self.names(device), self.by_name, self.stubs, self.world(device), device, layout, self.source)
             self._searches[device, layout] = Search(graph)
         return self._searches[device, layout]
 
