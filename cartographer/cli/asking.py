@@ -25,14 +25,17 @@ def where_command(op: tuple[str, ...], backend: str | None, everything: bool, as
     It may also be something met on the way: a kernel or a profiler's symbol (mangled or not), a stub, a file, a line
     of a file (IndexKernel.cu:120), a generated file, an error message. The answer is then who reaches it.
     """  # noqa: D301 - \b is click's sign for lines that stay apart
-    from cartographer.query import where_json, where_text
     from cartographer.query.where import where
 
     with open_atlas(atlas) as reader:
         answer = where(reader, " ".join(op), backend)
     if as_json:
+        from cartographer.query import where_json
+
         put_json(where_json.record(answer))
     else:
+        from cartographer.query import where_text
+
         put(where_text.text(answer, ink(), everything=everything))
 
 

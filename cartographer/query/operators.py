@@ -199,7 +199,9 @@ def near_misses(lookup: Lookup, text: str, most: int = 5) -> tuple[str, ...]:
     wanted = plain(spelling.trimmed(text)).rpartition(".")[2].lower() or text.lower()
     best: dict[str, tuple[float, int, str]] = {}
     for place, (kind, name) in enumerate(lookup.all_names()):
-        last = plain(name).rpartition(".")[2]  # torch.add and aten::add are one proposal
+        last = name.rpartition("." if kind == "python" else "::")[2]  # torch.add and aten::add are one proposal
+        if 2 * min(len(last), len(wanted)) < 0.6 * (len(last) + len(wanted)) and wanted not in last:
+            continue
         for likeness in _likeness(wanted, text.lower(), kind, name):
             if last not in best or likeness > -best[last][0]:
                 best[last] = (-likeness, place, name)

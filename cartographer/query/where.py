@@ -13,9 +13,10 @@ from cartographer.query import operators
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cartographer.model.operator import Chain, Operator, Step
+    from cartographer.model.operator import Chain, Step
     from cartographer.query.operators import Named
     from cartographer.query.reverse import Backwards
+    from cartographer.store.operator_reader import Routes
     from cartographer.store.reader import Reader
 
 # The order in which backends are shown; others follow by name.
@@ -61,7 +62,7 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
         named = operators.in_sentence(reader.lookup, text)
     if named is None:
         raise not_found(reader, text)
-    whole = [reader.operator(name) for name in named.names]
+    whole = [reader.routes(name) for name in named.names]
     chosen = None if backend is None else backend_called(reader, backend)
     return Where(text, named, _descents(whole, chosen), chosen)
 
@@ -106,7 +107,7 @@ def in_order(backends: Sequence[str]) -> list[str]:
     return sorted(backends, key=lambda b: (BACKENDS.index(b) if b in BACKENDS else len(BACKENDS), b))
 
 
-def _descents(whole: Sequence[Operator], backend: str | None) -> tuple[Descent, ...]:
+def _descents(whole: Sequence[Routes], backend: str | None) -> tuple[Descent, ...]:
     """Chains of these overloads, equal ones taken together; backend by backend, resolved ones first."""
     found: dict[tuple[Chain, tuple[str, ...]], list[str]] = {}
     served: dict[str, str] = {}
@@ -125,7 +126,7 @@ def _descents(whole: Sequence[Operator], backend: str | None) -> tuple[Descent, 
                  for (chain, keys), names in found.items())  # fmt: skip
 
 
-def _no_chain(operator: Operator, backend: str) -> Chain:
+def _no_chain(operator: Routes, backend: str) -> Chain:
     """What the dispatch table says about a backend for which no chain was traced."""
     from cartographer.model.operator import Chain
 

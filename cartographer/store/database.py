@@ -54,6 +54,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         )
     try:
         with explained(path):
+            connection.execute("PRAGMA mmap_size = 268435456")
             _check(connection, path)
     except StoreError:
         connection.close()

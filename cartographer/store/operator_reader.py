@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cartographer.model.location import Location
@@ -25,6 +26,15 @@ from cartographer.model.operator import (
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The part of an operator that `where` asks for: what serves each key, and the chains."""
+
+    name: str
+    dispatch: Mapping[str, str]
+    kernels: Mapping[str, Chain]
 
 
 class OperatorReader:
@@ -100,6 +110,11 @@ class OperatorReader:
                 "SELECT key, acts, outcome_word, path, line, end_line FROM layer WHERE id = ?", number)  # fmt: skip
             found = self._layers[number] = Layer(key, bool(acts), self.word(outcome), self.place(*place))
         return found
+
+    def routes(self, number: int) -> Routes:
+        """The chains of one overload, without the rest."""
+        ((name, dispatch),) = self._rows("SELECT name, dispatch FROM operator WHERE id = ?", number)
+        return Routes(name, self.table(dispatch), self._kernels(number))
 
     def operator(self, number: int) -> Operator:
         """One overload, whole."""

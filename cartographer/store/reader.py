@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cartographer.store.files import Files
     from cartographer.store.lists import Lists
     from cartographer.store.lookup import Lookup
-    from cartographer.store.operator_reader import OperatorReader
+    from cartographer.store.operator_reader import OperatorReader, Routes
     from cartographer.store.search_reader import SearchReader
     from cartographer.store.values import (
         AtlasInfo,
@@ -108,10 +108,23 @@ class Reader:
 
     def operator(self, name: str) -> Operator:
         """The overload with this full name (`aten::add.Tensor`). Raises NotFound."""
+        number = self._number(name)
+        with database.explained(self.path):
+            return self._operators.operator(number)
+
+    def routes(self, name: str) -> Routes:
+        """The chains of the overload with this full name, without the rest of it. Raises NotFound."""
+        number = self._number(name)
+        with database.explained(self.path):
+            return self._operators.routes(number)
+
+    def _number(self, name: str) -> int:
         rows = self._all("SELECT id FROM operator WHERE name = ?", name)
         if not rows:
             raise NotFound(f"no operator is called {name}", where=str(self.path))
-        return self._operators.operator(rows[0][0])
+        (number,) = rows[0]
+        assert isinstance(number, int)
+        return number
 
     def group(self, base: str, namespace: str = "aten") -> tuple[Operator, ...]:
         """All overloads of one base name (in-place underscore is part of it), sorted by name."""
