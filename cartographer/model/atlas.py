@@ -158,4 +158,5 @@ class Atlas:
     strata: Strata = field(default_factory=lambda: Strata("none", "not dated"))
     seconds: Mapping[str, float] = field(default_factory=dict)
     landmarks: tuple[Landmark, ...] = ()
+    paths: tuple[str, ...] = ()  # of all files of the tree, scanned or not, sorted
     rows: OperatorList | None = None  # the declarations alone, as two releases are compared by

@@ -100,6 +100,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         unresolved=(*unresolved, *linked.unresolved),
         strata=strata,
         landmarks=marks,
+        paths=tuple(file.path for file in listed),
         rows=operator_list(tree.info, declared, derived),
     )
 

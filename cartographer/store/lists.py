@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from cartographer.model.atlas import GeneratedFile, Landmark, Stub, Unresolved
@@ -130,6 +131,11 @@ class Lists:
     def unresolved(self) -> tuple[Unresolved, ...]:
         """Everything that could not be told, with the reasons."""
         return self._unresolved("")
+
+    def paths(self) -> frozenset[str]:
+        """The paths of all files of the tree, scanned or not."""
+        ((packed,),) = self._all("SELECT paths FROM tree")
+        return frozenset(zlib.decompress(packed).decode().split("\n")) - {""}
 
     def landmarks(self, subject: str | None = None) -> tuple[Landmark, ...]:
         """All landmarks, or those of one subject."""

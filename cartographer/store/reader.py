@@ -165,6 +165,10 @@ class Reader:
         """Files that the build writes."""
         return self._lists.generated()
 
+    def paths(self) -> frozenset[str]:
+        """The paths of all files of the tree, scanned or not: what a link may point to."""
+        return self._lists.paths()
+
     def landmarks(self, subject: str | None = None) -> tuple[Landmark, ...]:
         """Documentation, OpInfo, references, owners, commands: of one subject ("aten::exp"), or all."""
         return self._lists.landmarks(subject)

@@ -323,6 +323,11 @@ CREATE TABLE landmark (
 );
 CREATE INDEX landmark_subject ON landmark (subject);
 
+-- One row: the paths of all files of the tree, scanned or not, sorted, joined by line feeds, compressed by zlib.
+CREATE TABLE tree (
+    paths BLOB NOT NULL
+);
+
 -- Eras of the history, oldest first.
 CREATE TABLE era (
     id       INTEGER PRIMARY KEY,

@@ -149,6 +149,7 @@ def _rest(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
     _many(connection, "generated_file", 7, (
         (number, g.name, path(g.generator), g.generator_line, g.template, g.shards, g.holds)
         for number, g in enumerate(atlas.generated, 1)))  # fmt: skip
+    _many(connection, "tree", 1, [(zlib.compress("\n".join(atlas.paths).encode()),)])
     _many(connection, "landmark", 6, (
         (number, m.subject, m.kind, path(m.path), m.line, m.text) for number, m in enumerate(atlas.landmarks, 1)))
     _many(connection, "unresolved", 6, (

@@ -179,6 +179,7 @@ def atlas(version: str = "2.6.0") -> Atlas:
         stubs=(Stub("at::native::add_stub", (("aten/src/ATen/native/BinaryOps.h", 9),), ((BINARY, 5),), (("CUDA", "&add_kernel", CUDA, 40),)),),
         generated=(GeneratedFile("RegisterCPU.cpp", "torchgen/gen.py", 2000, "aten/src/ATen/templates/RegisterDispatchKey.cpp", 1, "Kernels for CPU."),
                    GeneratedFile("x.h", "torchgen/gen.py", 1, None, 2, "Names.")),
+        paths=("CODEOWNERS", BINARY),
         landmarks=(Landmark("aten::add", "opinfo", BINARY, 7, "BinaryUfuncInfo(add)"), Landmark("/aten/", "owner", "CODEOWNERS", 3, "@someone")),
         unresolved=(Unresolved("link", "aten::add.Tensor CPU", "a reason", BINARY, 31), Unresolved("dispatch", "something", "no place")),
         strata=strata, seconds={"scan": 1.5, "link": 0.25}, rows=oplist(version),

@@ -40,6 +40,7 @@ def test_sample_comes_back_whole(reader):
     assert reader.generated() == atlas.generated
     assert reader.unresolved() == atlas.unresolved
     assert reader.landmarks() == atlas.landmarks
+    assert reader.paths() == frozenset(atlas.paths)
     assert reader.landmarks("aten::add") == atlas.landmarks[:1]
     assert reader.strata() == atlas.strata
     assert tuple(row.stub for row in reader.stubs()) == atlas.stubs

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The texts under site/guide: TOML between lines of `+++`, then Markdown with anchors such as {op:addmm}."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cartographer import resources
+from cartographer.errors import RenderError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+ANCHOR = re.compile(r"\{([a-z]+)(?::([^{}\n]+))?\}")
+_HEAD = re.compile(r"\A\+\+\+\n(.*?)\n\+\+\+\n", re.DOTALL)
+_STOP = re.compile(r"^## (?P<title>.+)\n@ floor=(?P<floor>[1-8]) (?P<at>\{.+\})\n", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One stop of a journey: where it is, on which floor, and what happens there."""
+
+    title: str
+    floor: int
+    at: str  # an anchor
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One page of the guide. `slug` is its path below site/guide without `.md`."""
+
+    slug: str
+    title: str
+    kind: str  # floor | idea | journey | line | stop | page
+    words: tuple[str, ...]  # what people would type to find it
+    fields: Mapping[str, Any]
+    body: str
+    stops: tuple[Stop, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """Its place among its kind."""
+        return int(self.fields.get("number", self.fields.get("floor", 0)))
+
+    @property
+    def line_stops(self) -> tuple[str, ...]:
+        """Of a reading line: the slugs of its stops."""
+        return tuple(self.fields.get("stops", ()))
+
+
+def load(folder: Path | None = None) -> tuple[Text, ...]:
+    """All texts, sorted by slug. Raises RenderError for one that cannot be read."""
+    folder = folder or resources.folder("site") / "guide"
+    return tuple(
+        _text(path.relative_to(folder).with_suffix("").as_posix(), path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.md"))
+    )
+
+
+def _text(slug: str, source: str) -> Text:
+    head = _HEAD.match(source)
+    if head is None:
+        raise RenderError("a guide text begins with TOML between lines of +++", where=f"site/guide/{slug}.md")
+    try:
+        fields = tomllib.loads(head[1])
+        title, kind = fields.pop("title"), fields.pop("kind")
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise RenderError(f"its head cannot be read: {error}", where=f"site/guide/{slug}.md") from error
+    rest = source[head.end() :].strip() + "\n"
+    found = list(_STOP.finditer(rest))
+    ends = [*(m.start() for m in found[1:]), len(rest)]
+    stops = tuple(
+        Stop(m["title"], int(m["floor"]), m["at"], rest[m.end() : end].strip()) for m, end in zip(found, ends, strict=False)
+    )
+    body = rest[: found[0].start()].strip() if found else rest
+    return Text(slug, title, kind, tuple(fields.pop("words", ())), fields, body, stops)
+
+
+def glossary_terms(texts: tuple[Text, ...]) -> frozenset[str]:
+    """The words that the glossary explains: its headings."""
+    return frozenset(
+        line.removeprefix("## ").strip() for text in texts if text.slug == "pages/glossary" for line in text.body.splitlines() if line.startswith("## ")
+    )
