@@ -27,6 +27,7 @@ COMMANDS = {
     "search": "asking",
     "diff": "comparing",
     "history": "comparing",
+    "strata": "dating",
     "export": "exporting",
     "serve": "serving",
     "list": "keeping",

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""strata: when the lines of a folder or a file were laid down."""
+
+from __future__ import annotations
+
+import click
+
+from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, put, put_json
+
+
+@click.command("strata", short_help="When each line was laid down.")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--lines", "by_line", is_flag=True, help="JSON lines: for each file its runs of lines with the commit that they came in by.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table of lines by part and year.")
+@json_option
+@atlas_option
+def strata_command(paths: tuple[str, ...], by_line: bool, as_csv: bool, as_json: bool, atlas: str | None) -> None:
+    """Show when the lines under PATH (a folder or a file; default: the whole tree) came in: by era, by year, by part."""
+    from cartographer.errors import UsageError
+    from cartographer.query import strata, strata_text
+
+    if by_line + as_csv + as_json > 1:
+        raise UsageError("--lines, --csv and --json are three forms of one answer", hint="give one of them")
+    if len(paths) > 1 and not by_line:
+        raise UsageError("a section shows one folder or file", hint="give one PATH, or --lines for many")
+    with open_atlas(atlas) as reader:
+        dated = reader.strata()
+        if by_line:
+            put(strata.lines(dated, paths))
+            return
+        found = strata.section(dated, paths[0] if paths else "")
+        if as_json:
+            put_json(strata.record(found, dated))
+        else:
+            put(strata.table(found) if as_csv else strata_text.text(found, dated, ink()))
