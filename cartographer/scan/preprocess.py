@@ -332,6 +332,10 @@ def _choose_branches(code: str, groups: list[Group]) -> str:
     out = bytearray(code, "latin-1")
     changed = False
     for group in groups:
+        for condition, start, end in group.branches:
+            if condition in ("0", "false"):
+                out[start:end] = blank(out[start:end].decode("latin-1")).encode("latin-1")
+                changed = True
         if all(_balanced(out, start, end) for _, start, end in group.branches):
             continue
         if any(end - start > _LONGEST_DROP for _, start, end in group.branches):

@@ -47,9 +47,9 @@ def close_angle(code: str, opening: int, limit: int, *, header: bool = False) ->
 
     A template's own header (`header`) may hold conditions joined by && and ||.
     """
-    depth = 0
+    depth = 1
     parens = 0
-    for m in _TEMPLATE.finditer(code, opening, min(limit, opening + 2000)):
+    for m in _TEMPLATE.finditer(code, opening + 1, min(limit, opening + 2000)):
         at = m.start()
         c = code[at]
         if header and c in "<>" and code[at - 1] == " " and code[at + 1 : at + 2] in (" ", "="):
