@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import stat
+import struct
 import threading
 import zipfile
 import zlib
@@ -33,12 +34,12 @@ class WheelArchive:
         try:
             self.status: os.stat_result = path.stat()
             self._zip = zipfile.ZipFile(path)
-        except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        except (OSError, EOFError, zipfile.BadZipFile, ValueError, ArithmeticError, struct.error, RuntimeError) as error:
             raise CheckoutError(
                 f"not a readable wheel: {error}", where=str(path), hint="Download it again: the file may be cut short.",
             ) from error
-        self._members = {info.filename: info for info in self._zip.infolist() if not info.is_dir()}
         self._check()
+        self._members = {info.filename: info for info in self._zip.infolist() if not info.filename.endswith("/")}
 
     def names(self) -> dict[str, os.stat_result]:
         """All members; each has the status of the archive."""
@@ -52,7 +53,7 @@ class WheelArchive:
         try:
             with self._mutex, self._zip.open(info) as member:
                 data = member.read(LARGEST_TEXT + 1)
-        except (OSError, EOFError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        except (OSError, EOFError, ValueError, RuntimeError, ArithmeticError, struct.error, zipfile.BadZipFile, zlib.error) as error:
             raise CheckoutError(f"damaged member {name!r}: {error}", where=str(self.path), hint="Download the wheel again.") from error
         if len(data) > LARGEST_TEXT:
             raise self._refusal(f"{name!r} is larger than it says")

@@ -178,7 +178,7 @@ def progress_parser(report: Callable[[FetchStep], None]) -> Callable[[str], None
     def read(line: str) -> None:
         try:
             reader(line)
-        except (ValueError, AttributeError, IndexError, TypeError):
+        except (ValueError, ArithmeticError, AttributeError, IndexError, TypeError):
             return  # a form of progress line that is not known is no reason to stop a fetch
 
     return read

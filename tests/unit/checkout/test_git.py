@@ -160,3 +160,7 @@ def test_progress_takes_anything(line: str) -> None:
 def test_batch_headers_take_anything(line: bytes) -> None:
     size = parse_batch_header(line)
     assert size is None or size >= 0
+
+
+def test_an_absurd_count_is_passed_over() -> None:
+    progress_parser(lambda _: None)(f"Receiving objects: 100% ({'9' * 400}/{'9' * 400})")
