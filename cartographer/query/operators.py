@@ -89,7 +89,7 @@ def _python(lookup: Lookup, text: str) -> Named | None:
     """torch.add, torch.Tensor.add_, F.softmax, torch.linalg.svd, nn.Conv2d"""
     for name in spelling.python_names(text):
         module, _, last = name.rpartition(".")
-        through = _python_symbols(lookup, module, last)
+        through = python_symbols(lookup, module, last)
         found = lookup.by_python(name)
         if found:
             return Named(f"the Python name {name}", found, through=through)
@@ -119,7 +119,7 @@ def _python_said(name: str, operator: str, through: tuple[Through, ...]) -> str:
     return f"{name} is the operator {base}"
 
 
-def _python_symbols(lookup: Lookup, module: str, last: str) -> tuple[Through, ...]:
+def python_symbols(lookup: Lookup, module: str, last: str) -> tuple[Through, ...]:
     """Python functions and classes of this module: torch/nn/functional.py for torch.nn.functional, or files below it."""
     folder = module.replace(".", "/")
     if folder == "torch/Tensor":
@@ -189,7 +189,9 @@ _READINGS: tuple[Callable[[Lookup, str], Named | None], ...] = (
 
 
 def in_sentence(lookup: Lookup, text: str) -> Named | None:
-    """Operators whose names stand in an error message."""
+    """Operators whose names stand in a sentence, such as an error message."""
+    if not any(character.isspace() for character in text.strip()):
+        return None
     names = [name for candidate in spelling.operators_in(text) for found in [_full_name(lookup, candidate)] if found for name in found.names]
     return Named("operators that the text names", tuple(dict.fromkeys(names))) if names else None
 

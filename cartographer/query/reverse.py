@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.query import spelling
+from cartographer.query.operators import python_symbols
 from cartographer.store.search_words import plain
 
 if TYPE_CHECKING:
@@ -16,7 +18,12 @@ if TYPE_CHECKING:
     from cartographer.store.reader import Reader
     from cartographer.store.values import Reach
 
-_VAGUE = frozenset(("at", "native", "c10", "std", "cuda", "void", "float", "double", "int", "bool", "long", "char", "unsigned", "short", "operator", "call", "impl"))
+_VAGUE = frozenset(("at", "native", "c10", "std", "cuda", "void", "float", "double", "int", "bool", "long", "char", "unsigned", "short", "operator", "call", "impl", "lambda", "kernel", "anonymous"))
+# torchgen/dest/ufunc.py, UfunctorSignature: functors of the operators whose inner loop alone is written by hand.
+_UFUNCTOR = r"CUDAFunctor(?:OnSelf|OnOther)?_(\w+)"
+
+_SHORTEST = 4  # shorter names (T, x, sum) are template parameters more often than functions
+_TWINS = 5  # definitions of one name that are looked into
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +49,21 @@ class Backwards:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The operators, each once, in order."""
-        return tuple(dict.fromkeys(reach.operator for reach in self.reaches))
+        """The operators that reach it themselves, each once; or, when none does, those that do through others."""
+        direct = tuple(dict.fromkeys(reach.operator for reach in self.reaches if reach.direct))
+        return direct or self.through_others
+
+    @property
+    def through_others(self) -> tuple[str, ...]:
+        """The operators that reach it only by calling another operator."""
+        direct = {reach.operator for reach in self.reaches if reach.direct}
+        return tuple(dict.fromkeys(reach.operator for reach in self.reaches if reach.operator not in direct))
 
 
 def backwards(reader: Reader, text: str, backend: str | None = None) -> Backwards | None:
     """Read `text` as a place, a file, a mangled or demangled symbol; None when it is none of these."""
     text = spelling.trimmed(text)
-    for reading in (_place, _generated, _symbol):
+    for reading in (_place, _generated, _python, _symbol):
         found = reading(reader, text)
         if found is not None:
             return found if backend is None else _only(found, backend)
@@ -82,7 +96,7 @@ def _file(reader: Reader, text: str, path: str) -> Backwards:
     from cartographer.store.values import Reach
 
     residents = reader.residents(path)
-    reaches = tuple(Reach(r.operator, r.backend, r.relation, r.symbol, path, r.line) for r in residents)
+    reaches = tuple(Reach(r.operator, r.backend, r.relation, r.symbol, path, r.line, direct=r.direct) for r in residents)
     return Backwards(text, "a file; these operators have something in it", (Place("file", path, path, 1),), reaches)
 
 
@@ -97,7 +111,7 @@ def _line(reader: Reader, text: str, path: str, line: int) -> Backwards:
     first, last = (symbol.line, symbol.end_line) if symbol else (line, line)
     here = [r for r in reader.residents(path) if first <= r.line <= last]
     exact = [r for r in here if r.line == line]
-    found = [Reach(r.operator, r.backend, r.relation, r.symbol, path, r.line) for r in exact or here]
+    found = [Reach(r.operator, r.backend, r.relation, r.symbol, path, r.line, direct=r.direct) for r in exact or here]
     place = Place(symbol.kind, symbol.qualname, path, symbol.line) if symbol else Place("line", "", path, line)
     if not found and symbol:  # a function that chains pass by another of its places, or that only shares its name
         found = list(reader.lookup.reaching_symbol(plain(symbol.name)))
@@ -127,6 +141,18 @@ def _generators(file: GeneratedFile) -> Iterable[Place]:
         yield Place("template", file.name, file.template, 1)
 
 
+def _python(reader: Reader, text: str) -> Backwards | None:
+    """torch.Tensor.backward, torch.Tensor.cuda: Python code, or a binding written by hand, without an operator behind it."""
+    for name in spelling.python_names(text):
+        module, _, last = name.rpartition(".")
+        places = [Place("Python", t.name, t.path, t.line) for t in python_symbols(reader.lookup, module, last)]
+        if not places and module in {"torch", "torch.Tensor"}:
+            places = [Place("binding written by hand", s.qualname, s.path, s.line) for s in reader.lookup.symbols_called(f"THPVariable_{last}")]
+        if places:
+            return Backwards(text, f"{name} has no operator of its own", tuple(places), ())
+    return None
+
+
 def _symbol(reader: Reader, text: str) -> Backwards | None:
     """A stub, a kernel function, a profiler's or stack trace's symbol."""
     mangled = text.lstrip("_").startswith("Z") and text.startswith("_")
@@ -134,7 +160,8 @@ def _symbol(reader: Reader, text: str) -> Backwards | None:
     outer = plain(names[0] if mangled and names else text)
     places = tuple(_places(reader, outer, names[0] if mangled and names else text))
     reaches = reader.lookup.reaching_symbol(outer)
-    narrower = _narrower(reader, names, outer, {r.operator for r in reaches})
+    in_header = all(place.path.endswith((".h", ".cuh", ".hpp")) for place in places)
+    narrower = _narrower(reader, names, outer, {r.operator for r in reaches}, launcher=in_header)
     if narrower is not None:
         name, chosen, shared = narrower
         said = f"{outer} with {name}, which tells the operator" if shared else f"{name}, named in the symbol"
@@ -146,19 +173,38 @@ def _symbol(reader: Reader, text: str) -> Backwards | None:
                      note="" if reaches else "no operator's chain passes it")  # fmt: skip
 
 
-def _narrower(reader: Reader, names: Iterable[str], outer: str, shared: set[str]) -> tuple[str, tuple[Reach, ...], int] | None:
-    """The template argument or enclosing function that the fewest operators reach: it names the one that was running."""
+def _narrower(
+    reader: Reader, names: Iterable[str], outer: str, shared: set[str], *, launcher: bool
+) -> tuple[str, tuple[Reach, ...], int] | None:
+    """The template argument or enclosing function that the fewest operators reach: it names the one that was running.
+
+    It must lie within what the outer function is known to serve, unless that is a launcher, which stands in a header.
+    """
     best: tuple[str, tuple[Reach, ...], int] | None = None
     for name in names:
         for part in dict.fromkeys((plain(name), *name.split("::"))):
-            if part == outer or part in _VAGUE or len(part) < 4:
+            if part == outer or part.lower() in _VAGUE or len(part) < _SHORTEST:
                 continue
-            reaches = reader.lookup.reaching_symbol(part)
-            inside = tuple(r for r in reaches if r.operator in shared) or reaches
-            count = len({r.operator for r in inside})
-            if count and (not shared or count < len(shared)) and (best is None or count < len({r.operator for r in best[1]})):
-                best = (name, inside, len(shared))
+            reaches = _reaching(reader, part)
+            direct = {r.operator for r in reaches if r.direct} or {r.operator for r in reaches}
+            chosen = direct & shared or (direct if launcher or not shared else set())
+            if chosen and (launcher or not shared or len(chosen) < len(shared)) and (best is None or len(chosen) < len({r.operator for r in best[1]})):
+                best = (name, tuple(r for r in reaches if r.operator in chosen), len(shared))
     return best
+
+
+def _reaching(reader: Reader, name: str) -> tuple[Reach, ...]:
+    """Who reaches a name; or a lambda inside the function of that name; or the functor that the build writes."""
+    found = reader.lookup.reaching_symbol(name)
+    if found:
+        return found
+    written = re.fullmatch(_UFUNCTOR, name)
+    if written:
+        wanted = set(reader.lookup.by_base(written[1], "aten"))
+        made = (r for r in reader.lookup.reaching_symbol(f"{written[1]}_kernel") if r.operator in wanted and r.backend == "CUDA")
+        return tuple(made)
+    functions = [s for s in reader.lookup.symbols_called(name) if not s.path.endswith(".py")]
+    return tuple(r for s in functions[:_TWINS] for r in reader.lookup.reaching_lines(s.path, s.line, s.end_line))
 
 
 def _places(reader: Reader, last: str, written: str) -> Iterable[Place]:

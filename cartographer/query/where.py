@@ -52,15 +52,13 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
     """Answer `where TEXT`. Raises NotFound with near misses, or UsageError for a backend that no atlas knows."""
     if not text.strip():
         raise UsageError("an empty name", hint="for example: cartographer where index_select --backend CUDA")
-    named = operators.resolve(reader.lookup, text)
+    named = operators.resolve(reader.lookup, text) or operators.in_sentence(reader.lookup, text)
     if named is None:
         from cartographer.query import reverse
 
         back = reverse.backwards(reader, text, backend)
         if back is not None:
             return back
-        named = operators.in_sentence(reader.lookup, text)
-    if named is None:
         raise not_found(reader, text)
     whole = [reader.routes(name) for name in named.names]
     chosen = None if backend is None else backend_called(reader, backend)

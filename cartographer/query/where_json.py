@@ -39,7 +39,7 @@ def _back(answer: Backwards) -> dict[str, Any]:
         "places": [{"what": p.what, "symbol": p.symbol, "path": p.path, "line": p.line} for p in answer.places],
         "operators": list(answer.operators),
         "reaches": [
-            {"operator": r.operator, "backend": r.backend, "role": r.role, "symbol": r.symbol, "path": r.path, "line": r.line, "branch": r.branch}
+            {"operator": r.operator, "backend": r.backend, "role": r.role, "symbol": r.symbol, "path": r.path, "line": r.line, "branch": r.branch, "direct": r.direct}
             for r in answer.reaches
         ],
     }  # fmt: skip

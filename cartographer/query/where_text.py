@@ -119,16 +119,21 @@ def _back(answer: Backwards, ink: Ink, *, everything: bool) -> Iterator[str]:
         yield ink.faint(f"# {answer.note}")
     operators = answer.operators
     if operators:
-        yield f"reached by {len(operators)} operator{'s' * (len(operators) > 1)}:"
+        others = "" if any(r.direct for r in answer.reaches) else ", through operators that they call"
+        yield f"reached by {len(operators)} operator{'s' * (len(operators) > 1)}{others}:"
     shown = operators if everything else operators[:40]
     for name in shown:
-        yield f"  {name}  {ink.faint(', '.join(_ways(answer, name)))}"
+        yield f"  {name}  {ink.faint(short(_ways(answer, name), 1000 if everything else _NAMES))}"
     if len(shown) < len(operators):
         yield ink.faint(f"  and {len(operators) - len(shown)} more (--all)")
+    if operators != answer.through_others and answer.through_others:
+        yield ink.faint(f"and by {len(answer.through_others)} more through operators that they call" + ("" if everything else " (--all)"))
+        if everything:
+            yield from (f"  {name}" for name in answer.through_others)
 
 
-def _ways(answer: Backwards, name: str) -> Iterable[str]:
-    return dict.fromkeys(f"{r.backend} {r.role}".strip() for r in answer.reaches if r.operator == name)
+def _ways(answer: Backwards, name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{r.backend} {r.role}".strip() for r in answer.reaches if r.operator == name))
 
 
 def hits(found: Iterable[Hit], ink: Ink) -> Iterator[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 APPLICATION_ID = 0x41544C53  # "ATLS": tells an atlas from other SQLite files
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FILE_NAME = "atlas.db"
 
 _BUILD = "build one with `cartographer build VERSION`"

@@ -64,7 +64,7 @@ class Ledger:
         self.layer_rows: list[tuple[Any, ...]] = []
         self.step_rows: list[tuple[Any, ...]] = []
         self.chain_rows: list[tuple[Any, ...]] = []
-        self.chain_step_rows: list[tuple[int, int, int]] = []
+        self.chain_step_rows: list[tuple[int, int, int, bool]] = []
 
     def place(self, location: Location | None) -> Place:
         """The three columns of a location."""
@@ -106,5 +106,8 @@ class Ledger:
             number = self._chains[key] = len(self._chains) + 1
             reason = None if chain.reason is None else self.words.of(chain.reason)
             self.chain_rows.append((number, chain.status.value, reason))
-            self.chain_step_rows.extend((number, position, step) for position, step in enumerate(steps))
+            entries = 0
+            for position, (step, found) in enumerate(zip(steps, chain.steps, strict=True)):
+                entries += found.role == "entry"
+                self.chain_step_rows.append((number, position, step, entries <= 1))
         return number

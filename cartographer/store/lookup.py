@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cartographer.store.values import Reach
 
 _REACH = (
-    "SELECT DISTINCT o.name, oc.backend, s.role, s.symbol, p.path, s.line, b.text FROM step s JOIN path p ON p.id = s.path"
+    "SELECT DISTINCT o.name, oc.backend, s.role, s.symbol, p.path, s.line, b.text, cs.direct FROM step s JOIN path p ON p.id = s.path"
     " JOIN word b ON b.id = s.branch_word JOIN chain_step cs ON cs.step = s.id JOIN operator_chain oc ON oc.chain = cs.chain"
     " JOIN operator o ON o.id = oc.operator WHERE"
 )
@@ -133,7 +133,7 @@ class Lookup:
     def reaching_symbol(self, plain: str) -> tuple[Reach, ...]:
         """Operators whose chains hold a step with this last name; helpers of derivatives too."""
         steps = self._all(f"{_REACH} s.plain = ? ORDER BY o.id, oc.position, cs.position", plain)
-        helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '' FROM helper h JOIN path p ON p.id = h.path"
+        helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '', 1 FROM helper h JOIN path p ON p.id = h.path"
                             " JOIN operator o ON o.id = h.operator WHERE h.plain = ? ORDER BY o.id", plain)  # fmt: skip
         return _reaches(steps, helpers)
 
@@ -142,19 +142,19 @@ class Lookup:
         steps = self._all(
             f"{_REACH} p.path = ? AND s.line BETWEEN ? AND ? ORDER BY o.id, oc.position, cs.position", path, first, last
         )
-        helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '' FROM helper h JOIN path p ON p.id = h.path"
+        helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '', 1 FROM helper h JOIN path p ON p.id = h.path"
                             " JOIN operator o ON o.id = h.operator WHERE p.path = ? AND h.line BETWEEN ? AND ? ORDER BY o.id", path, first, last)  # fmt: skip
         return _reaches(steps, helpers)
 
     # Files and symbols
 
     def files_called(self, name: str) -> tuple[str, ...]:
-        """Scanned files whose path is `name` or ends with /`name`."""
-        exact = self._names("SELECT p.path FROM file f JOIN path p ON p.id = f.path WHERE p.path = ?", name)
-        return exact or self._names(
-            "SELECT p.path FROM file f JOIN path p ON p.id = f.path WHERE substr(p.path, -length(?1)) = ?1 ORDER BY p.path",
-            "/" + name,
-        )
+        """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that something stands in."""
+        exact = self._names("SELECT path FROM path WHERE path = ?", name)
+        scanned = "SELECT p.path FROM path p JOIN file f ON p.id = f.path WHERE substr(p.path, -length(?1)) = ?1 ORDER BY p.path"
+        others = ("SELECT p.path FROM path p WHERE substr(p.path, -length(?1)) = ?1 AND (p.id IN (SELECT path FROM operator)"
+                  " OR p.id IN (SELECT path FROM formula) OR p.id IN (SELECT path FROM step) OR p.id IN (SELECT path FROM symbol)) ORDER BY p.path")  # fmt: skip
+        return exact or self._names(scanned, "/" + name) or self._names(others, "/" + name)
 
     def symbols_called(self, name: str) -> tuple[Symbol, ...]:
         """Symbols with this last name."""
@@ -189,4 +189,5 @@ class Lookup:
 def _reaches(*groups: list[tuple[Any, ...]]) -> tuple[Reach, ...]:
     from cartographer.store.values import Reach
 
-    return tuple(Reach(*row) for rows in groups for row in rows)
+    return tuple(Reach(name, backend, role, symbol, path, line, branch, bool(direct))
+                 for rows in groups for name, backend, role, symbol, path, line, branch, direct in rows)  # fmt: skip

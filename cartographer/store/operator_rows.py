@@ -45,7 +45,7 @@ def write(connection: sqlite3.Connection, operators: Iterable[Operator], ledger:
     _insert(connection, "kernel", 3, ((number, symbol, plain(symbol)) for number, symbol in ledger.kernels.rows()))
     _insert(connection, "step", 8, ledger.step_rows)
     _insert(connection, "chain", 3, ledger.chain_rows)
-    _insert(connection, "chain_step", 3, ledger.chain_step_rows)
+    _insert(connection, "chain_step", 4, ledger.chain_step_rows)
 
 
 def _insert(connection: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[Any, ...]]) -> None:

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping
 
-# Each part gives (path id, operator id, relation, line, symbol, backend or key).
+# Each part gives (path id, operator id, relation, line, symbol, backend or key, 0 where only another operator stands here).
 _PARTS = (
-    "SELECT path, id AS operator, 'declared' AS relation, line, '' AS symbol, '' AS backend FROM operator",
-    "SELECT path, operator, 'binding', line, python, '' FROM binding WHERE path IS NOT NULL",
-    """SELECT r.path, r.operator, 'registration', r.line, coalesce(k.symbol, ''), r.key FROM registration r
+    "SELECT path, id AS operator, 'declared' AS relation, line, '' AS symbol, '' AS backend, 1 AS direct FROM operator",
+    "SELECT path, operator, 'binding', line, python, '', 1 FROM binding WHERE path IS NOT NULL",
+    """SELECT r.path, r.operator, 'registration', r.line, coalesce(k.symbol, ''), r.key, 1 FROM registration r
     LEFT JOIN kernel k ON k.id = r.kernel WHERE r.path IS NOT NULL""",
-    """SELECT s.path, o.operator, s.role, s.line, s.symbol, o.backend FROM step s JOIN chain_step c ON c.step = s.id
+    """SELECT s.path, o.operator, s.role, s.line, s.symbol, o.backend, c.direct FROM step s JOIN chain_step c ON c.step = s.id
     JOIN operator_chain o ON o.chain = c.chain""",
-    "SELECT path, operator, 'formula', line, '', key FROM formula",
-    "SELECT path, operator, 'helper', line, symbol, '' FROM helper",
+    "SELECT path, operator, 'formula', line, '', key, 1 FROM formula",
+    "SELECT path, operator, 'helper', line, symbol, '', 1 FROM helper",
 )
 _ALL = " UNION ".join(_PARTS)
 
@@ -32,11 +32,11 @@ def of_file(connection: sqlite3.Connection, path: str) -> tuple[Resident, ...]:
         f"{part} {'AND' if ' WHERE ' in part else 'WHERE'} {_path_column(part)} = :file" for part in _PARTS
     )
     rows = connection.execute(
-        f"SELECT o.name, r.relation, r.line, r.symbol, r.backend FROM ({parts}) r JOIN operator o ON o.id = r.operator"
+        f"SELECT o.name, r.relation, r.line, r.symbol, r.backend, r.direct FROM ({parts}) r JOIN operator o ON o.id = r.operator"
         " ORDER BY r.line, o.name, r.relation, r.backend",
         {"file": (connection.execute("SELECT id FROM path WHERE path = ?", (path,)).fetchone() or (None,))[0]},
     )
-    return tuple(Resident(*row) for row in rows)
+    return tuple(Resident(name, relation, line, symbol, backend, bool(direct)) for name, relation, line, symbol, backend, direct in rows)
 
 
 def of_all(connection: sqlite3.Connection) -> Mapping[str, tuple[Resident, ...]]:
@@ -44,8 +44,8 @@ def of_all(connection: sqlite3.Connection) -> Mapping[str, tuple[Resident, ...]]
     paths = dict(connection.execute("SELECT id, path FROM path"))
     names = dict(connection.execute("SELECT id, name FROM operator"))
     found: dict[str, list[Resident]] = {}
-    for path, operator, relation, line, symbol, backend in connection.execute(f"{_ALL} ORDER BY 1, 4, 2, 3, 6"):
-        found.setdefault(paths[path], []).append(Resident(names[operator], relation, line, symbol, backend))
+    for path, operator, relation, line, symbol, backend, direct in connection.execute(f"{_ALL} ORDER BY 1, 4, 2, 3, 6"):
+        found.setdefault(paths[path], []).append(Resident(names[operator], relation, line, symbol, backend, bool(direct)))
     return {path: tuple(found[path]) for path in sorted(found)}
 
 

@@ -2,6 +2,7 @@
 -- The atlas of one pinned PyTorch as one SQLite file. PRAGMA user_version holds the number of this schema.
 --
 -- Changes, newest first (raise SCHEMA_VERSION in database.py with each):
+--   2  chain_step.direct, landmark, tree
 --   1  first version
 --
 -- Conventions. `path` and `word` hold every repeated text once; columns that name them end in _path or _word, or are
@@ -161,6 +162,7 @@ CREATE TABLE chain_step (
     chain    INTEGER NOT NULL REFERENCES chain,
     position INTEGER NOT NULL,
     step     INTEGER NOT NULL REFERENCES step,
+    direct   INTEGER NOT NULL,  -- 1: before the chain enters another operator that is called on the way
     PRIMARY KEY (chain, position)
 ) WITHOUT ROWID;
 CREATE INDEX chain_step_step ON chain_step (step);

@@ -104,6 +104,7 @@ class Resident:
     line: int
     symbol: str = ""
     backend: str = ""  # backend of the chain, or dispatch key of the registration
+    direct: bool = True  # False: through another operator that it calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ class Reach:
     path: str
     line: int
     branch: str = ""
+    direct: bool = True  # False: through another operator that it calls
 
 
 @dataclass(frozen=True, slots=True)
