@@ -37,6 +37,11 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `qualname` has the enclosing namespaces and classes: `at::native::(anonymous)::f`. For a body whose head is a
     macro use, as `TORCH_IMPL_FUNC(mul_out) (args) {...}`, `macro` holds ("TORCH_IMPL_FUNC", "mul_out") and `name`
     is the head as written; what it really defines is told by expansion (see `expand`).
+
+    A "metal-kernel" stands in a .metal file or in Metal source in a string; one that the host asks for by a
+    `host_name` has that name, and `macro` is ("host_name", function) or the macro use that makes it, with the
+    template function's name in `returns`. Functions in `jiterator_stringify(...)` are of kind "device", their
+    qualified name goes through the variable that holds the string: `at::native::erfinv_string::erfinv_kernel`.
     """
 
     name: str

@@ -6,10 +6,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace as replaced
+
 from cartographer.model.fact import Definition, FileFacts, MacroUse
 from cartographer.model.location import Language
 from cartographer.scan.calls import BodyReader
 from cartographer.scan.definitions import outline, use_arguments
+from cartographer.scan.metal import host_kernels, is_metal, unformatted
 from cartographer.scan.objc import take_out
 from cartographer.scan.preprocess import prepare, real_text
 
@@ -21,6 +24,19 @@ if TYPE_CHECKING:
 _REFERRED = frozenset(("function", "kernel", "device", "declaration", "class", "struct", "lambda-variable", "macro-headed"))
 
 
+def _in_strings(source: Source) -> list[Definition]:
+    """Kernels and functions of the Metal source in a file's raw strings, at the lines where they stand."""
+    found: list[Definition] = []
+    for start, end in source.raw_strings:
+        text = source.plain[start:end]
+        if is_metal(text):
+            lines = "\n" * (source.line(start) - 1)
+            inner = scan_cpp((lines + unformatted(text)).encode("latin-1", "replace"), Language.METAL)
+            found.extend(replaced(d, kind="device") if d.kind == "function" else d for d in inner.definitions
+                         if d.kind in ("metal-kernel", "function", "struct"))
+    return found
+
+
 def scan_cpp(data: bytes, language: Language) -> FileFacts:
     """The facts of one file of C, C++, CUDA or Objective-C++."""
     source = prepare(data)
@@ -29,10 +45,11 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
     if language is Language.OBJCXX:
         code, methods = take_out(source.code)
         source = replace(source, code=code)
-    found = outline(source)
+    found = outline(source, metal=language is Language.METAL)
     names = frozenset(f.name for f in found.found if f.kind in _REFERRED)
     bodies = BodyReader(source, names, messages=language is Language.OBJCXX)
     whole_bodies = BodyReader(whole, names, messages=True)
+    uses = _uses(source, found)
     return FileFacts(
         language=language.value,
         lines=len(source.newlines) + (not data.endswith(b"\n") and bool(data)),
@@ -40,9 +57,10 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
         error_bytes=sum(end - start for start, end, _ in found.unread),
         definitions=(
             *(_definition(source, f, bodies) for f in found.found), *(_method(whole, c, m, whole_bodies) for c, m in methods),
+            *(host_kernels(source.macros, uses) if found.metal else _in_strings(source)),
         ),
         macros=source.macros,
-        uses=_uses(source, found),
+        uses=uses,
         includes=source.includes,
         using=tuple(dict.fromkeys(found.using)),
         notes=source.notes,

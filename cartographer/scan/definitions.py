@@ -18,7 +18,10 @@ from cartographer.scan.text import brace_table, close_paren, items
 _STOP = re.compile(r"[;{}(]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _BLANK = re.compile(r"[ \t\n]*+")
-_VALUE = re.compile(r"\s*(?:[{\"'\[&*\d-]|true\b|false\b|nullptr\b)")
+_METAL_KERNEL = re.compile(r"\bkernel\b")
+_HOST_NAME = re.compile(r'host_name\s*\(\s*"([^"\n]*)"\s*\)')
+_STRINGIFIED = re.compile(r"(?:(\w+)\s*=\s*(?:[\w:]+\s*\+\s*)*)?\w*stringify\w*\s*\(")
+_VALUE = re.compile(r"\s*(?:u?8?R?(?=\")|[{\"'\[&*\d-]|true\b|false\b|nullptr\b)")
 _GOES_ON = re.compile(r"\s*[;,)({.:?|&+\-*/<>=\]]")
 _DECLARATOR = re.compile(r"\s*[;,\[]")
 _MORE_MEMBERS = re.compile(r"\s*[,{]")
@@ -80,6 +83,7 @@ class Outline:
     found: list[Found] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
     using: list[str] = field(default_factory=list)
+    metal: bool = False
     unread: list[tuple[int, int, str]] = field(default_factory=list)  # with the namespace: what stands at namespace or class scope and made no sense
 
 
@@ -95,6 +99,7 @@ class OutlineReader:
         self.head, self.end = within
         self.frames = [Frame(self.end, prefix)]
         self.groups: list[Range] = []
+        self.metal = outline.metal
 
     def read(self) -> None:
         """Add what stands within the range to the outline."""
@@ -382,12 +387,17 @@ class OutlineReader:
                 _LIBRARY_HEAD.match(read.macro[0]) is not None if read.macro
                 else _LIBRARY.search(self.code, read.group[0], read.group[1]) is not None
             )
+        if kind == "metal-kernel" and (host := _HOST_NAME.search(self.plain, self.head, read.name_at)) is not None:
+            found.macro = ("host_name", read.name)
+            found.name = found.qualname = host.group(1)
         self.outline.found.append(found)
         return found
 
     def _kind(self, read: heads.FunctionHead, body: Range | None) -> str:
         if "__global__" in read.before:
             return "kernel" if body else "declaration"
+        if self.metal and _METAL_KERNEL.search(self.code, self.head, read.name_at) is not None:
+            return "metal-kernel"
         if body is None:
             return "declaration"
         if read.macro:
@@ -399,15 +409,37 @@ class OutlineReader:
         return "function"
 
 
-def outline(source: Source) -> Outline:
-    """The outline of a file, classes inside of functions included."""
-    result = Outline()
+def outline(source: Source, *, metal: bool = False) -> Outline:
+    """The outline of a file, classes inside of functions and stringified device code included."""
+    result = Outline(metal=metal)
     braces = brace_table(source.code)
     OutlineReader(source, braces, result, (0, len(source.code))).read()
     if result.unread:
         _read_again(source, braces, result)
     _local_classes(source, braces, result)
+    if "stringify" in source.code:
+        _stringified(source, braces, result)
     return result
+
+
+def _stringified(source: Source, braces: dict[int, int], result: Outline) -> None:
+    """Device functions inside `jiterator_stringify(...)` (aten/src/ATen/jit_macros.h), named after their variable."""
+    code = source.code
+    for m in _STRINGIFIED.finditer(code):
+        closing = close_paren(code, m.end() - 1, len(code))
+        if closing < 0:
+            continue
+        around = [f for f in result.found if f.start <= m.start() and m.end() <= f.end]
+        name = m.group(1) or ""
+        prefix = around[-1].qualname if around else name
+        if name and not (around and around[-1].name == name):
+            prefix = f"{prefix}::{name}" if around else name
+            result.found.append(Found("variable", name, prefix, m.start(), m.start(), closing))
+        first = len(result.found)
+        OutlineReader(source, braces, result, (m.end(), closing), prefix).read()
+        for found in result.found[first:]:
+            if found.kind in ("function", "method"):
+                found.kind = "device"
 
 
 def _local_classes(source: Source, braces: dict[int, int], result: Outline) -> None:

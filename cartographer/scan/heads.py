@@ -20,7 +20,7 @@ _OPERATOR = re.compile(
 _ATTRIBUTE_WORDS = frozenset(
     "noexcept __attribute__ decltype alignas throw requires __launch_bounds__ explicit __declspec _Pragma typeof "
     "__typeof__ asm __asm__ sizeof static_assert __pragma constexpr consteval if while for switch __align__ "
-    "__cluster_dims__ __maxnreg__ _Alignas __nv_noinline__".split(),
+    "host_name __cluster_dims__ __maxnreg__ _Alignas __nv_noinline__".split(),
 )
 _QUALIFIERS = frozenset("const noexcept override final volatile mutable try requires throw and or".split())
 _SPECIFIERS = re.compile(

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metal: kernel functions of .metal files and of Metal source in string literals, and the names the host calls them by.
+
+A `[[host_name("…")]]` gives an instantiation of a template the name that the host asks for; most stand in macros
+(aten/src/ATen/native/mps/kernels), whose uses are read here as far as these names need it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cartographer.model.fact import Definition, MacroDefinition, MacroUse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_HOST_NAME = re.compile(r"host_name\s*\(((?:[^()]|\([^()]*\))*)\)\s*\]\][\s\\]*(?:\[\[\s*kernel\s*\]\][\s\\]*|kernel\b[\s\\]*)?void[\s\\]+([\w:]+)")
+_PIECE = re.compile(r'"((?:[^"\\]|\\.)*)"|#\s*(\w+)|\b(\w+)\b')
+_NESTED = re.compile(r"\b([A-Za-z_]\w*)\s*\(([^()]*)\)")
+_METAL_SOURCE = re.compile(r"\bkernel\s+void\s+\w|\[\[\s*kernel\s*\]\]|metal_stdlib")
+_FORMAT_FIELD = re.compile(r"\{(\w*)\}")
+_DEPTH = 6
+_MOST = 2000
+
+
+def is_metal(text: str) -> bool:
+    """Whether a string literal holds Metal source."""
+    return _METAL_SOURCE.search(text) is not None
+
+
+def unformatted(text: str) -> str:
+    """Metal source that is a format string, with `{{` as `{` and its fields as names, at the same offsets."""
+    if "{{" not in text:
+        return text
+    text = text.replace("{{", "{ ").replace("}}", "} ")
+    return _FORMAT_FIELD.sub(lambda m: f"_{m.group(1)}_", text)
+
+
+def host_kernels(macros: Iterable[MacroDefinition], uses: Iterable[MacroUse]) -> list[Definition]:
+    """The kernels that macro uses instantiate under host names."""
+    known = {m.name: m for m in macros if m.parameters is not None}
+    naming = {name for name, m in known.items() if "host_name" in m.body}
+    if not naming:
+        return []
+    found: list[Definition] = []
+    for use in uses:
+        for name, function in _expanded(use.name, use.arguments, known, 0):
+            found.append(Definition(name, name, "metal-kernel", use.line, use.line, use.end_line, macro=(use.name, *use.arguments), returns=function))
+            if len(found) > _MOST:
+                return found
+    return found
+
+
+def _expanded(name: str, arguments: tuple[str, ...], known: Mapping[str, MacroDefinition], depth: int) -> Iterator[tuple[str, str]]:
+    """(host name, function) of all instantiations that one macro use makes."""
+    macro = known.get(name)
+    if macro is None or macro.parameters is None or depth > _DEPTH:
+        return
+    values = dict(zip(macro.parameters, arguments, strict=False))
+    for m in _HOST_NAME.finditer(macro.body):
+        yield _spelled(m.group(1), values), m.group(2)
+    for m in _NESTED.finditer(macro.body):
+        if m.group(1) in known and m.group(1) != name:
+            inner = tuple(values.get(a.strip(" \\\n"), a.strip(" \\\n")) for a in m.group(2).split(","))
+            yield from _expanded(m.group(1), inner, known, depth + 1)
+
+
+def _spelled(expression: str, values: Mapping[str, str]) -> str:
+    """The text of `"index_" #OP "_" #DTYPE`, parameters replaced."""
+    return "".join(
+        text or values.get(stringified, stringified) or values.get(word, "").strip('"')
+        for text, stringified, word in _PIECE.findall(expression)
+    )
