@@ -12,7 +12,7 @@ from cartographer.dispatch.build import Build
 from cartographer.dispatch.cmake import read_project
 from cartographer.dispatch.findings import Findings
 from cartographer.dispatch.keys import PATHS, read_rules
-from cartographer.dispatch.library import library_findings, wanted
+from cartographer.dispatch.library import library_findings, scopes, wanted
 from cartographer.dispatch.python.findings import python_findings
 from cartographer.dispatch.python.world import World
 from cartographer.dispatch.table import Tables
@@ -70,7 +70,7 @@ def registrations(
         if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(path, data, macros)
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
-    found = library_findings(listed, table, build.terms) + Findings(unresolved=notes)
+    found = library_findings(listed, table, build.terms, scopes(facts)) + Findings(unresolved=notes)
     if not complete:
         reason = "not in a wheel: blocks of TORCH_LIBRARY stand in .cpp files"
         found += Findings(unresolved=(Unresolved("dispatch", "registrations by hand in C++", reason),))

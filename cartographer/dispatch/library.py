@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cartographer.dispatch.blocks import Block, FileBlocks
     from cartographer.expand.macros import MacroTable
     from cartographer.expand.tokens import Token
+    from cartographer.model.fact import FileFacts
 
 CATCH_ALL = "CatchAll"  # a registration without a key; what it becomes, the release decides (KeyRules.catch_all)
 _SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGeneratorArgs"})  # torch/csrc/jit/runtime/operator.h
@@ -38,9 +39,10 @@ def library_findings(
     texts: Iterable[tuple[str, str]],
     table: MacroTable,
     build_of: Callable[[str, tuple[str, ...]], tuple[str, ...] | None],
+    known: frozenset[str] = frozenset(),
 ) -> Findings:
     """Read every file of (path, text). `build_of(path, guards)` names the conditions of a statement: () when the
-    stock build has it, None when no build of PyTorch itself has it.
+    stock build has it, None when no build of PyTorch itself has it. `known`: the tree's namespaces (`scopes`).
     """
     macros = block_macros(table)
     found = Findings()
@@ -51,7 +53,7 @@ def library_findings(
             found += Findings(unresolved=(Unresolved("dispatch", path, f"expansion without bounds: {error}", path),))
             continue
         for block in file.blocks:
-            found += _block_findings(block, file, table, build_of)
+            found += _block_findings(block, file, table, build_of, known)
         if "/jit/" in path:
             found += Findings(script=tuple(_script_operators(path, text, table)))
     return found
@@ -62,6 +64,7 @@ def _block_findings(
     file: FileBlocks,
     table: MacroTable,
     build_of: Callable[[str, tuple[str, ...]], tuple[str, ...] | None],
+    known: frozenset[str],
 ) -> Findings:
     body = _expanded(block, file, table)
     if body is None:
@@ -83,12 +86,12 @@ def _block_findings(
         elif "$" in statement.text:
             continue  # a hole of a template, which a generator fills
         elif statement.verb == "fallback":
-            fallbacks.append(_fallback(block, statement, place, build))
+            fallbacks.append(_fallback(block, statement, place, build, known))
         else:
             if statement.verb == "def":
-                defined.append(_definition(block, statement, place, build))
+                defined.append(_definition(block, statement, place, build, known))
             if statement.kernel is not None:
-                registered.append(_registration(block, statement, place, build))
+                registered.append(_registration(block, statement, place, build, known))
     return Findings(tuple(defined), tuple(registered), tuple(fallbacks), (), tuple(unresolved))
 
 
@@ -101,30 +104,30 @@ def _expanded(block: Block, file: FileBlocks, table: MacroTable) -> Block | None
     return type(block)(block.kind, block.namespace, block.key, block.variable, body, block.head, block.scope)
 
 
-def _fallback(block: Block, statement: Statement, place: Location, build: tuple[str, ...]) -> Fallback:
+def _fallback(block: Block, statement: Statement, place: Location, build: tuple[str, ...], known: frozenset[str]) -> Fallback:
     kernel = statement.kernel
     key = statement.key or block.key or CATCH_ALL
-    symbol = qualified(kernel.symbol, block.scope) if kernel and kernel.symbol else None
+    symbol = qualified(kernel.symbol, block.scope, known) if kernel and kernel.symbol else None
     return Fallback(key, symbol, bool(kernel and kernel.fallthrough), place, build)
 
 
-def _definition(block: Block, statement: Statement, place: Location, build: tuple[str, ...]) -> Defined:
+def _definition(block: Block, statement: Statement, place: Location, build: tuple[str, ...], known: frozenset[str]) -> Defined:
     text = statement.text.strip()
     name = with_namespace(schema_name(text), block.namespace)
     schema = None if is_name(text) else with_namespace(text, block.namespace)
     function = statement.kernel.symbol if statement.kernel and schema is None else None
     tags = statement.tags
-    return Defined(name, schema, Origin.LIBRARY, place, build, qualified(function, block.scope) if function else "", tags)
+    return Defined(name, schema, Origin.LIBRARY, place, build, qualified(function, block.scope, known) if function else "", tags)
 
 
-def _registration(block: Block, statement: Statement, place: Location, build: tuple[str, ...]) -> Registered:
+def _registration(block: Block, statement: Statement, place: Location, build: tuple[str, ...], known: frozenset[str]) -> Registered:
     kernel = statement.kernel
     assert kernel is not None
     key = statement.key or block.key or CATCH_ALL
     return Registered(
         with_namespace(schema_name(statement.text), block.namespace),
         CATCH_ALL if key in ("CatchAll", "Undefined") else key,
-        qualified(kernel.symbol, block.scope) if kernel.symbol else None,
+        qualified(kernel.symbol, block.scope, known) if kernel.symbol else None,
         Origin.LIBRARY,
         place,
         build,
@@ -138,12 +141,25 @@ def with_namespace(name: str, namespace: str) -> str:
     return name if "::" in name.partition("(")[0] or not namespace else f"{namespace}::{name}"
 
 
-def qualified(symbol: str, scope: str) -> str:
-    """A C++ name as seen from the namespaces around the block; names that begin at the top stay."""
+def qualified(symbol: str, scope: str, known: frozenset[str] = frozenset()) -> str:
+    """A C++ name as seen from the namespaces around the block; names that begin at the top stay. The first part of
+    `native::f` is looked for from the inside out, among the namespaces and classes that the tree is known to have.
+    """
     first = symbol.partition("::")[0]
     if symbol == "lambda" or not scope or first in ("at", "torch", "c10", "caffe2", "std"):
         return symbol
+    around = scope.split("::")
+    if first != symbol:
+        for depth in range(len(around), 0, -1):
+            if "::".join((*around[:depth], first)) in known:
+                return "::".join((*around[:depth], symbol))
     return f"{scope}::{symbol}"
+
+
+def scopes(facts: Mapping[str, FileFacts]) -> frozenset[str]:
+    """Every namespace and class that something is defined in, those around them included."""
+    inner = {d.qualname.replace("::(anonymous)", "").rpartition("::")[0] for file in facts.values() for d in file.definitions}
+    return frozenset("::".join(parts[:depth]) for parts in (s.split("::") for s in inner) for depth in range(1, len(parts) + 1))
 
 
 def _script_operators(path: str, text: str, table: MacroTable) -> Iterable[ScriptOperator]:

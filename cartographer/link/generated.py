@@ -27,11 +27,15 @@ def generated_steps(tree: Tree, operator: Operator, registration: Registration, 
     """The steps of a kernel without a definition in the tree; None when it should have one."""
     symbol = registration.kernel or ""
     if registration.origin is Origin.GENERATED:
-        return _copy(tree, operator, symbol)
+        return _copy(tree, operator, symbol) if symbol else _shape_only(tree, operator)
     if "structured_ufunc_" in symbol:
         return _ufunc(tree, operator, symbol, device)
-    if registration.key == "CompositeExplicitAutogradNonFunctional":
+    if registration.key != "CompositeExplicitAutogradNonFunctional":
+        return None
+    if registration.origin is Origin.STRUCTURED:
         return _default_backend(tree, operator, registration)
+    if "view_copy" in operator.tags and tree.entries("cpu").find(operator, registration).defined is None:
+        return _copy(tree, operator, symbol)
     return None
 
 
@@ -67,6 +71,12 @@ def _copy(tree: Tree, operator: Operator, symbol: str) -> tuple[Step, ...]:
     if step is None:
         steps.insert(0, Step("entry", symbol, operator.declared.path, operator.declared.line, "written by the build for this row"))
     return tuple(steps)
+
+
+def _shape_only(tree: Tree, operator: Operator) -> tuple[Step, ...]:
+    """The Meta kernel of an in-place operator: its generated wrapper looks at the argument's shape and calls nothing."""
+    step = _written_by(tree, operator.base, _WRAPPERS, "gen_unstructured", "RegisterDispatchKey.cpp")
+    return (step,) if step is not None else ()
 
 
 def _variant(tree: Tree, operator: Operator) -> Operator | None:
