@@ -140,7 +140,7 @@ class ChainMaker:
     def callers(self) -> Counter[str]:
         """How many operators call each operator in their bodies."""
         counted: Counter[str] = Counter()
-        graph = self.tree.search("CPU").graph
+        graph = self.tree.graph("cpu")
         entries = self.tree.entries("cpu")
         for operator in self.tree.operators:
             seen: set[str] = set()

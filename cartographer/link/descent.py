@@ -19,7 +19,7 @@ from cartographer.link.steps import call_step, definition_step, end_steps, stub_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cartographer.link.callgraph import Callable_
+    from cartographer.link.sites import Given
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
     from cartographer.link.stubs import StubRegistration
@@ -101,7 +101,7 @@ class Descent:
                 steps.extend(end_steps(way, self._metal(way, defined)))
         return steps
 
-    def _metal(self, way: Way, start: Defined) -> list[Callable_]:
+    def _metal(self, way: Way, start: Defined) -> list[Given]:
         """The Metal kernels that a way asks for, their names put together from literals on the way."""
         if way.site.kind != "metal":
             return []
@@ -162,7 +162,8 @@ class Descent:
         """The chain of the called operator that is the work itself: one named like this operator, else the first that is
         no common tool and gets to the device.
         """
-        candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not c.site.aside]
+        search = self.tree.search(key)
+        candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not search.aside(c.site)]
         if defined.device:  # written for one device: what it calls from everywhere are tools
             candidates = [c for c in candidates if c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
         root = operator.base.strip("_")
@@ -201,7 +202,7 @@ def beside(ways: list[Way]) -> list[Way]:
 
 
 def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:
-    ends = [way.site.name, *(c.symbol for c in way.site.callables), *(t.name for t in way.site.targets)]
+    ends = [way.site.name, *(c.symbol for c in way.site.given), *(t.name for t in way.site.targets)]
     passed = [h.name for h in way.hops]
     last = _likeness(passed[-1], words) if passed else 0.0
     likeness = max(_likeness(e, words) for e in ends) + 0.5 * last + 0.3 * max((_likeness(p, words) for p in passed), default=0.0)

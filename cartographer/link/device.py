@@ -8,6 +8,7 @@ workspaces) are no end of a way.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _LIBRARIES = (
     ("cuda", "cuBLASLt", re.compile(r"cublasLt[A-Z]\w+")),
@@ -47,6 +48,11 @@ _ADMINISTRATION = re.compile(
 )
 # The primitives by which a CPU kernel loops (aten/src/ATen/Parallel.h, TensorIterator.h).
 CPU_LOOPS = frozenset(("parallel_for", "parallel_reduce", "for_each", "serial_for_each", "foreach_reduced_elt", "parallel_dim_reduction", "lazy_init_num_threads_for"))
+METAL_REQUESTS = frozenset(("getPipelineStateForFunc", "getMTLFunction", "getKernelFunction"))  # ATen/native/mps/MetalShaderLibrary.h
+# Nodes of an MPSGraph that only bring data into shape.
+SHAPING = re.compile(
+    r"constant|placeholder|reshape|cast|transpose|identity|shapeOf|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$", re.IGNORECASE
+)
 _BACKENDS = (
     ("cuda", "cuda|CUDA"), ("cpu", "cpu|CPU"), ("mps", "mps|MPS"), ("xpu", "xpu|XPU"), ("mkldnn", "mkldnn|Mkldnn"), ("vulkan", "vulkan|Vulkan"),
     ("metal", "metal|Metal"), ("xla", "xla|XLA"), ("meta", "meta|Meta"), ("ipu", "ipu|IPU"), ("hpu", "hpu|HPU"), ("mtia", "mtia|MTIA"),
@@ -60,22 +66,26 @@ _ASKS = tuple(
 
 def library(name: str, device: str) -> str:
     """The vendor library that a call by this name enters on a device; "" when it is none, or only prepares."""
-    name = name.removeprefix("::")
+    return _library(name.removeprefix("::"), device)
+
+
+@lru_cache(maxsize=65536)
+def _library(name: str, device: str) -> str:
     for where, title, pattern in _LIBRARIES:
         if where == device and pattern.fullmatch(name):
             return "" if _ADMINISTRATION.search(name) and title not in ("LAPACK", "BLAS") else title
     return ""
 
 
-def elsewhere(context: str, device: str, key: str) -> bool:
-    """Whether a condition sends code to another device or layout than the one that we follow."""
+@lru_cache(maxsize=16384)
+def asked(context: str) -> frozenset[str]:
+    """The devices and layouts that a condition asks for; none when it is too involved to tell."""
     if not context or "!" in context or "||" in context:
-        return False
-    asked = {name for name, pattern in _ASKS if pattern.search(context)}
-    if not asked:
-        return False
-    allowed = {device}
-    for word, name in (("Quantized", "quantized"), ("Sparse", "sparse"), ("Nested", "nested"), ("Mkldnn", "mkldnn")):
-        if word in key:
-            allowed.add(name)
-    return not asked <= allowed
+        return frozenset()
+    return frozenset(name for name, pattern in _ASKS if pattern.search(context))
+
+
+def answers(device: str, layout: str) -> frozenset[str]:
+    """What a dispatch key answers when conditions ask for device and layout."""
+    words = {"Quantized": "quantized", "Sparse": "sparse", "Nested": "nested", "Mkldnn": "mkldnn"}
+    return frozenset((device, words[layout])) if layout in words else frozenset((device,))

@@ -79,7 +79,7 @@ class Entries:
     def _structured(self, wanted: tuple[str, ...]) -> Entry:
         method = "meta" if "meta" in wanted[:-1] else "impl"
         own = (*wanted, method)
-        candidates = [d for d in self._index.named(method) if d.segments[-2:] == own[-2:] and self._world.allows(d.fact.guards) is not False]
+        candidates = [d for d in self._index.structured.get(own[-2:], ()) if self._world.allows(d.fact.guards) is not False]
         candidates.sort(key=lambda d: (d.segments != own, d.device != self._device, d.path))
         if not candidates:
             return Entry(None, f"no definition of {'::'.join(wanted)} in this tree")

@@ -149,6 +149,15 @@ class Index:
         return table
 
     @cached_property
+    def structured(self) -> dict[tuple[str, ...], list[Defined]]:
+        """The bodies of structured kernels and shape functions, by class and method."""
+        table: dict[tuple[str, ...], list[Defined]] = {}
+        for method in ("impl", "meta"):
+            for defined in self.named(method):
+                table.setdefault(defined.segments[-2:], []).append(defined)
+        return table
+
+    @cached_property
     def methods(self) -> dict[tuple[str, tuple[str, ...]], list[Defined]]:
         """The methods of each class, by its file and qualified name."""
         table: dict[tuple[str, tuple[str, ...]], list[Defined]] = {}

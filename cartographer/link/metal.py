@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.link.callgraph import Callable_
+from cartographer.link.sites import Given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,15 +34,15 @@ class MetalKernels:
                 for match in pattern.finditer(text):
                     self._places.setdefault(match[1], (path, text.count("\n", 0, match.start(1)) + 1))
 
-    def find(self, asked: Iterable[str], given: Iterable[str]) -> list[Callable_]:
+    def find(self, asked: Iterable[str], given: Iterable[str]) -> list[Given]:
         """The kernels that a request can mean: its own literals, or literals of callers put before or after them."""
         asked = [a.strip("_{}") and a for a in asked]
         given = list(given)
         names = [*asked, *(g + a for g in given for a in asked), *(a + g for g in given for a in asked), *given]
-        found: dict[str, Callable_] = {}
+        found: dict[str, Given] = {}
         for name in names:
             for tried in (name, re.sub(r"_?\{\}.*$", "", name).strip("_")):
                 if tried in self._places and tried not in found:
                     path, line = self._places[tried]
-                    found[tried] = Callable_(tried, path, line)
+                    found[tried] = Given(tried, path, line)
         return list(found.values())

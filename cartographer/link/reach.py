@@ -9,13 +9,16 @@ device cost so much that they only count when there is no other.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cartographer.link.device import answers
 from cartographer.link.stubs import serving
 
 if TYPE_CHECKING:
-    from cartographer.link.callgraph import CallGraph, Site
+    from cartographer.link.callgraph import CallGraph
     from cartographer.link.index import Defined
+    from cartographer.link.sites import Site
     from cartographer.link.stubs import StubRegistration
 
 DEPTH = 9
@@ -65,6 +68,7 @@ class Search:
     """Reaches of all functions for one device; each is worked out once."""
 
     graph: CallGraph
+    layout: str = ""
     _known: dict[int, Reach] = field(default_factory=dict, repr=False)
     _active: set[int] = field(default_factory=set, repr=False)
 
@@ -94,19 +98,30 @@ class Search:
                 self._helper(site, start, depth, ways, operators)
             else:
                 end = _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
-                ways.append(Way(end + _aside(site) + _order(site), (), site, start))
+                ways.append(Way(end + self._aside(site) + _order(site), (), site, start))
         return Reach(_best(ways), _distinct(operators), tuple(nulls))
+
+    @cached_property
+    def _answers(self) -> frozenset[str]:
+        return answers(self.graph.device, self.layout)
+
+    def aside(self, site: Site) -> bool:
+        """Whether conditions around a site ask for another device or layout."""
+        return bool(site.asks) and not site.asks <= self._answers
+
+    def _aside(self, site: Site) -> float:
+        return _ASIDE if self.aside(site) else 0.0
 
     def _stub(self, site: Site, start: Defined, ways: list[Way], nulls: list[str]) -> None:
         assert site.stub is not None
         registrations = serving(site.stub, self.graph.device, self.graph.world)
         real = [r for r in registrations if not r.missing]
         if real:
-            ways.append(Way(_END["stub"] + _aside(site) + _order(site), (), site, start, real[0]))
+            ways.append(Way(_END["stub"] + self._aside(site) + _order(site), (), site, start, real[0]))
         elif registrations:
             nulls.append(site.name)
         elif not site.stub.registrations:
-            ways.append(Way(4.0 + _aside(site) + _order(site), (), site, start))  # only generated code registers it
+            ways.append(Way(4.0 + self._aside(site) + _order(site), (), site, start))  # only generated code registers it
 
     def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall]) -> None:
         entered: set[tuple[str, ...]] = set()
@@ -118,9 +133,9 @@ class Search:
                     continue  # the same function for another type: the first one stands for all
                 entered.add(target.segments)
             inner = self.reach(target, depth + 1)
-            extra = 1.0 + 0.3 * rank + _aside(site) + _order(site)
-            if site.callables and (launching := _launching(inner)) is not None:
-                ways.append(Way(0.2 * len(launching.hops) * 0.1 + _aside(site) + _order(site), (), site, start, launched=_through(launching, target, 0.0)))
+            extra = 1.0 + 0.3 * rank + self._aside(site) + _order(site)
+            if site.given and (launching := _launching(inner)) is not None:
+                ways.append(Way(0.2 * len(launching.hops) * 0.1 + self._aside(site) + _order(site), (), site, start, launched=_through(launching, target, 0.0)))
                 continue
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             operators.extend(OperatorCall(o.site, (target, *o.hops)) for o in inner.operators if len(o.hops) < 5)

@@ -11,7 +11,7 @@ from cartographer.model.operator import Step
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cartographer.link.callgraph import Callable_, Site
+    from cartographer.link.sites import Given, Site
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
     from cartographer.link.stubs import StubRegistration
@@ -48,7 +48,7 @@ def stub_steps(site: Site, registration: StubRegistration | None) -> Iterator[St
         yield Step("registration", site.name, registration.path, registration.line, f"{registration.macro} for {registration.device}{capability}")
 
 
-def end_steps(way: Way, metal: Sequence[Callable_] = ()) -> Iterator[Step]:
+def end_steps(way: Way, metal: Sequence[Given] = ()) -> Iterator[Step]:
     """The device code that ends a way; `metal` are the Metal kernels that it asks for."""
     site = way.site
     if site.kind == "metal":
@@ -60,8 +60,8 @@ def end_steps(way: Way, metal: Sequence[Callable_] = ()) -> Iterator[Step]:
         yield from _launch_steps(site)
     elif site.kind == "library":
         yield Step("library", site.name, site.path, site.line, site.library, site.branch)
-    elif site.callables:
-        for given in site.callables[:2]:
+    elif site.given:
+        for given in site.given[:2]:
             yield Step("device", given.symbol, given.path, given.line, f"runs in {site.name}", site.branch)
         for hop in way.launched.hops if way.launched is not None else ():
             if hop.path == site.path and is_source(site.path):
@@ -71,7 +71,7 @@ def end_steps(way: Way, metal: Sequence[Callable_] = ()) -> Iterator[Step]:
 
 
 def _launch_steps(site: Site, note: str = "") -> Iterator[Step]:
-    for given in site.callables[:1]:
+    for given in site.given[:1]:
         yield Step("device", given.symbol, given.path, given.line, f"given to {site.name}", site.branch)
     if site.targets:
         for target in site.targets[:2]:
@@ -88,7 +88,7 @@ def call_step(call: OperatorCall) -> Step:
     return Step("calls", site.name, site.path, site.line, note, site.branch)
 
 
-def way_steps(way: Way, metal: Sequence[Callable_] = ()) -> list[Step]:
+def way_steps(way: Way, metal: Sequence[Given] = ()) -> list[Step]:
     """All steps of a way, a stub's kernel excluded."""
     steps = list(hop_steps(way.hops))
     if way.site.kind == "stub":

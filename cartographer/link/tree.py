@@ -45,6 +45,7 @@ class Tree:
     facts: Mapping[str, FileFacts]
     source: Callable[[str], str | None] | None = None
     _searches: dict[tuple[str, str], Search] = field(default_factory=dict, repr=False)
+    _graphs: dict[str, CallGraph] = field(default_factory=dict, repr=False)
     _entries: dict[str, Entries] = field(default_factory=dict, repr=False)
     _worlds: dict[str, World] = field(default_factory=dict, repr=False)
     _names: dict[str, Names] = field(default_factory=dict, repr=False)
@@ -108,13 +109,18 @@ class Tree:
             self._entries[device] = Entries(self.index, self.names(device), self.world(device), device)
         return self._entries[device]
 
+    def graph(self, device: str) -> CallGraph:
+        """The call graph for a device."""
+        if device not in self._graphs:
+            self._graphs[device] = CallGraph(self.index, self.names(device), self.by_name, self.stubs, self.world(device), device, self.source)
+        return self._graphs[device]
+
     def search(self, key: str) -> Search:
         """The search for a dispatch key: one a device, and one more where the key lets other layouts through."""
         device = DEVICE_OF_KEY.get(key, "cpu")
         layout = next((w for w in ("Quantized", "Sparse", "Nested", "Mkldnn") if w in key), "")
         if (device, layout) not in self._searches:
-            graph = CallGraph(self.index, self.names(device), self.by_name, self.stubs, self.world(device), device, layout, self.source)
-            self._searches[device, layout] = Search(graph)
+            self._searches[device, layout] = Search(self.graph(device), layout)
         return self._searches[device, layout]
 
 

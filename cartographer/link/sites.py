@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a call in a body turned out to be: values of the call graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cartographer.link.composites import Called
+    from cartographer.link.index import Defined
+    from cartographer.link.names import Scope
+    from cartographer.link.stubs import StubPlaces
+    from cartographer.model.fact import Call
+
+NEVER = "another device"  # what a condition asks for that no key of ours answers
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A lambda or functor that is handed over: what runs for each element."""
+
+    symbol: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One call, told.
+
+    `kind` is stub, launch, helper, library, operator, loop, dispatch (a switch over types) or metal. `targets` are the
+    functions that it can enter, `asks` the devices and layouts that conditions around it ask for.
+    """
+
+    kind: str
+    name: str
+    path: str
+    line: int
+    order: int
+    branch: str = ""
+    asks: frozenset[str] = frozenset()
+    targets: tuple[Defined, ...] = ()
+    called: Called | None = None
+    given: tuple[Given, ...] = ()
+    library: str = ""
+    stub: StubPlaces | None = None
+    texts: tuple[str, ...] = ()  # literals that name a Metal kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A call where it stands."""
+
+    call: Call
+    inside: Defined
+    scope: Scope
+    order: int
+    branch: str
+    asks: frozenset[str]
+
+    def site(
+        self, kind: str, name: str, targets: tuple[Defined, ...] = (), *, called: Called | None = None, given: tuple[Given, ...] = (),
+        library: str = "", stub: StubPlaces | None = None, texts: tuple[str, ...] = (), line: int = 0, never: bool = False,
+    ) -> Site:  # fmt: skip
+        """What this call turned out to be."""
+        asks = self.asks | {NEVER} if never else self.asks
+        return Site(
+            kind, name, self.inside.path, line or self.call.line, self.order, self.branch, asks, targets, called, given, library, stub, texts,
+        )  # fmt: skip
