@@ -97,11 +97,12 @@
     function add(text, kind, address) {
       lines(text).forEach(function (line) {
         var cut = line.split("\t");
-        found.push({ name: cut[0], low: cut[0].toLowerCase(), kind: kind, to: cut[1] || "", address: address });
+        found.push({ name: cut[0], low: cut[0].toLowerCase(), kind: kind, to: cut[1] || "", address: address, words: cut[2] || "" });
       });
     }
     if (name === "0") {
       add(shard.plates, "plate", function (row) { return row.to; });
+      add(shard.guide, "guide", function (row) { return row.to; });
       add(shard.operators, "operator", function (row) { return operatorAddress(row.name, row.to); });
       found.forEach(function (row) { if (row.kind === "operator" && row.to) { pageOf[row.name] = row.to; } });
       found.filter(function (row) { return row.kind === "operator"; }).slice(Number(shard.mains)).forEach(function (row) { row.later = 100; });
@@ -147,6 +148,16 @@
     }
     return before[b.length];
   }
+  // A guide page is found by the words that people ask with: the share of the query's words that it knows.
+  var IDLE = /^(the|a|an|is|are|of|in|to|do|does|how|what|where|why|which|can|i|it|for|and|by|from|with|on|at)$/;
+  function guideScore(row, query) {
+    var best = score(row.low, query);
+    row.words.split("|").forEach(function (phrase) { var points = phrase ? score(phrase, query) : -1; if (points >= 0 && (best < 0 || points < best)) { best = points; } });
+    var asked = query.split(/[^a-z0-9_.+]+/).filter(function (word) { return word.length > 1 && !IDLE.test(word); });
+    if (best >= 0 || asked.length < 2) { return best; }
+    var all = row.low + "|" + row.words, known = asked.filter(function (word) { return all.indexOf(word) >= 0; }).length;
+    return known / asked.length >= 0.6 ? 5200 - 400 * known : -1;
+  }
   function shardsOf(query) {
     var last = query.split(/::|\./).filter(Boolean).pop() || "", letters = last.replace(/^[_ ~]+/, "").replace(/[^a-z0-9]/g, "");
     if (letters.length < 2) { return []; }
@@ -165,7 +176,7 @@
     var found = [], names = ["0", "kernels", "files"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
     names.forEach(function (name) {
       (rows[name] || []).forEach(function (row) {
-        var points = score(row.low, query);
+        var points = row.kind === "guide" ? guideScore(row, query) : score(row.low, query);
         if (points >= 0) { found.push([points + WEIGHT[row.kind] + (row.later || 0), row]); }
       });
     });
@@ -182,7 +193,7 @@
     found.sort(function (a, b) { return a[0] - b[0] || (a[1].name < b[1].name ? -1 : 1); });
     var seen = {}, shown = [];
     found.forEach(function (pair) {
-      var row = pair[1], places = row.kind === "symbol" ? symbolPlaces(row).slice(0, 4) : [{ address: row.address(row), far: row.kind === "operator" ? "" : row.kind === "stub" || row.kind === "plate" || row.kind === "folder" || row.kind === "file" ? "" : row.kind === "kernel" ? decodeURI(row.to.split("/").pop().replace(/(~\d+)?\.html(#L)?/, ":").replace(/:$/, "")) : row.to }];
+      var row = pair[1], places = row.kind === "symbol" ? symbolPlaces(row).slice(0, 4) : [{ address: row.address(row), far: row.kind === "operator" ? "" : row.kind === "stub" || row.kind === "plate" || row.kind === "guide" || row.kind === "folder" || row.kind === "file" ? "" : row.kind === "kernel" ? decodeURI(row.to.split("/").pop().replace(/(~\d+)?\.html(#L)?/, ":").replace(/:$/, "")) : row.to }];
       places.forEach(function (place) {
         if (shown.length < 14 && !seen[place.address + row.name]) { seen[place.address + row.name] = true; shown.push({ row: row, address: place.address, far: place.far }); }
       });

@@ -55,15 +55,15 @@ class Resolver:
         self._reader = reader
         self._texts = {text.slug: text for text in texts}
         self._terms = glossary_terms(texts)
-        self._known: dict[tuple[str, str], Answer] = {}
+        self.known: dict[tuple[str, str], Answer] = {}
 
     def answer(self, kind: str, argument: str) -> Answer:
         """The meaning of one anchor."""
         key = (kind, argument)
-        if key not in self._known:
+        if key not in self.known:
             method = getattr(self, f"_{kind}", None)
-            self._known[key] = method(argument) if method else _gone(argument or kind, f"there is no anchor called {kind}")
-        return self._known[key]
+            self.known[key] = method(argument) if method else _gone(argument or kind, f"there is no anchor called {kind}")
+        return self.known[key]
 
     def check(self) -> Iterator[Stale]:
         """All anchors of all texts that do not hold, text by text."""
@@ -89,9 +89,11 @@ class Resolver:
         if path in self._files:
             return Answer(path, path, 0, ("file", path))
         if path in self._folders:
-            return Answer(path, path, 0, ("folder", path))
-        if path in self._paths or any(known.startswith(f"{path}/") for known in self._paths):
-            return Answer(path, path, 0)
+            return Answer(path, page=("folder", path))
+        if path in self._paths:
+            return Answer(path, path)
+        if any(known.startswith(f"{path}/") for known in self._paths):
+            return Answer(path)
         return _gone(path, self._missing(f"there is no {path}"))
 
     def _symbol(self, name: str) -> Answer:

@@ -6,6 +6,7 @@ Built once before the first page; the processes that write pages share it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cartographer.store.values import AtlasInfo
 
 PART = 700  # symbols on one page of a file
+_A_LIST = 60  # operators; a file that declares more is a list, and the plate of operators gives its lines
 
 
 class Use(NamedTuple):
@@ -31,6 +33,7 @@ class Use(NamedTuple):
     operator: str
     how: str
     line: int
+    key: str = ""  # backend or dispatch key
 
 
 @dataclass(slots=True)
@@ -113,10 +116,10 @@ class Catalog:
     def uses(self) -> dict[str, tuple[Use, ...]]:
         """The operators that live in each file: declared, bound, registered, computed or differentiated there."""
         found: dict[str, set[Use]] = defaultdict(set)
-        lists = {op.declared.path for op in self.operators if op.declared.path.endswith((".yaml", ".yml"))}
+        lists = {path for path, count in self.declared_in.items() if path.endswith((".yaml", ".yml")) or count > _A_LIST}
         for op in self.operators:
             for path, use in _uses(op):
-                if path not in lists:
+                if path not in lists or use.how != "declared":
                     found[path].add(use)
         return {path: tuple(sorted(found[path])) for path in found}
 
@@ -139,16 +142,6 @@ class Catalog:
         return {path: tuple(sorted(found[path])) for path in found}
 
     @cached_property
-    def reached(self) -> dict[tuple[str, str, int], tuple[Use, ...]]:
-        """(symbol, path, line) of each step of a kernel chain -> the operators that come by."""
-        found: dict[tuple[str, str, int], set[Use]] = defaultdict(set)
-        for op in self.operators:
-            for backend, chain in op.kernels.items():
-                for step in chain.steps:
-                    found[step.symbol, step.path, step.line].add(Use(op.name, backend, 0))
-        return {key: tuple(sorted(found[key])) for key in found}
-
-    @cached_property
     def part_of(self) -> dict[str, dict[int, int]]:
         """For each file: line of a symbol -> the part of the file's page that shows it."""
         return {
@@ -157,11 +150,21 @@ class Catalog:
         }
 
     def place(self, path: str, line: int) -> str | None:
-        """The address of a line in this site: the symbol that starts there, else the file, None for unknown files."""
+        """The address of a line in this site: the symbol that starts there or holds it, else the file; None for unknown files."""
         if path not in self.by_path:
             return None
-        part = self.part_of.get(path, {}).get(line)
-        return urls.file(path) if part is None else f"{urls.file(path, part)}#{urls.line(line)}"
+        lines = self.part_of.get(path, {})
+        if line not in lines:
+            around = self._around(path, line)
+            if around is None:
+                return urls.file(path)
+            line = around
+        return f"{urls.file(path, lines[line])}#{urls.line(line)}"
+
+    def _around(self, path: str, line: int) -> int | None:
+        symbols = self.symbols.get(path, ())
+        at = bisect_right(symbols, line, key=lambda symbol: symbol.line)
+        return next((symbol.line for symbol in reversed(symbols[max(0, at - 8) : at]) if symbol.end_line >= line), None)
 
     # Folders -----------------------------------------------------------------------------------
 
@@ -207,10 +210,10 @@ def _uses(op: Operator) -> Iterator[tuple[str, Use]]:
             yield binding.place.path, Use(op.name, "bound", binding.place.line)
     for registration in op.registrations:
         if registration.place:
-            yield registration.place.path, Use(op.name, f"registered for {registration.key}", registration.place.line)
+            yield registration.place.path, Use(op.name, "registered", registration.place.line, registration.key)
     for backend, chain in op.kernels.items():
         for step in chain.steps:
-            yield step.path, Use(op.name, f"{step.role}, {backend}", step.line)
+            yield step.path, Use(op.name, step.role, step.line, backend)
     if op.autograd:
         for helper in op.autograd.helpers:
             yield helper.place.path, Use(op.name, "derivative", helper.place.line)

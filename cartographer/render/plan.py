@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.render import twins as twin_files
 from cartographer.render import urls
-from cartographer.render.pages import checks, front, generated, kernels, nodes, operator, operators, source, strata, territory
+from cartographer.render.pages import checks, front, generated, guide, kernels, nodes, operator, operators, source, strata, territory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -43,6 +43,8 @@ def jobs(site: Site) -> list[Job]:
     for address, count in kernels.count_of_sheets(site).items():
         found += [Job("kernels", address, number + 1) for number in range(count)]
     found += [Job("unresolved", "", number + 1) for number in range(checks.count_of_sheets(site))]
+    found += [Job("guide", text.slug) for text in site.book.texts]
+    found += [Job("lines", "")] if site.book.texts else []
     found += [Job("operator", key) for key in catalog.bases]
     found += [Job("folder", path) for path in catalog.folders]
     found += [Job("file", entry.path) for entry in catalog.files]
@@ -60,6 +62,10 @@ def pages(site: Site, job: Job) -> Iterable[Page]:
             return [kernels.stub_sheet(site, job.number) if job.key == urls.STUBS else kernels.kernel_sheet(site, job.key, job.number)]
         case "unresolved":
             return [checks.unresolved_sheet(site, job.number)]
+        case "guide":
+            return [guide.build(site, job.key)]
+        case "lines":
+            return [guide.lines(site)]
         case "operator":
             return [operator.build(site, job.key)]
         case "folder":

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.render import urls
 from cartographer.render.pages.operator import main_of
+from cartographer.render.prose import guide_address
 from cartographer.render.site import short_name
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def shards(site: Site) -> list[tuple[str, bytes]]:
     symbols = dict(_symbol_shards(site))
     first = {
         "plates": _lines(_plates(site)),
+        "guide": _lines(f"{text.title}\t{urls.href(guide_address(text.slug))}\t{'|'.join(text.words).lower()}" for text in site.book.texts),
         "operators": _lines(_operators(site)),
         "python": _lines(_python(site)),
         "bindings": _lines(_bindings(site)),
@@ -122,7 +124,7 @@ def _files(site: Site) -> Mapping[str, str]:
 
 
 def _kernels(site: Site) -> Iterator[str]:
-    for symbol, path, line in sorted(site.catalog.reached):
+    for symbol, path, line in site.reached_places:
         address = site.place(path, line)
         if symbol and address:
             yield f"{symbol}\t{urls.href(address)}"

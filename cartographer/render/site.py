@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cartographer.guide.book import Book
 from cartographer.render import urls
 from cartographer.render.pages.frame import Link, Receipt, at
 
@@ -48,9 +49,12 @@ _SHARD = re.compile(r"_\d+(?=\.)")
 class Site:
     """One site under construction."""
 
-    def __init__(self, catalog: Catalog, others: Sequence[OtherAtlas] = (), pages: Iterable[str] = ()) -> None:
-        """`pages` are the addresses of further pages that will be written, such as those of the guide."""
+    def __init__(
+        self, catalog: Catalog, others: Sequence[OtherAtlas] = (), pages: Iterable[str] = (), book: Book | None = None
+    ) -> None:
+        """`pages` are the addresses of further pages that will be written; `book` is the guide."""
         self.catalog = catalog
+        self.book = book or Book()
         self.others = tuple(others)
         self.links = urls.Permalinks(catalog.source)
         self.further = tuple(pages)
@@ -95,8 +99,9 @@ class Site:
             Link("Map", urls.MAP), Link("Operators", urls.OPERATORS), Link("Kernels", urls.KERNELS), Link("Territory", urls.TERRITORY),
             Link("Strata", urls.STRATA), Link("Generated", urls.GENERATED),
         )  # fmt: skip
-        further = (Link("Lines", urls.LINES), Link("Releases", urls.RELEASES))
-        return (*always, *(link for link in further if link.address in self.further), Link("Checks", urls.CHECKS))
+        lines = (Link("Lines", urls.LINES),) if self.book.texts else ()
+        releases = tuple(link for link in (Link("Releases", urls.RELEASES),) if link.address in self.further)
+        return (*always, *lines, *releases, Link("Checks", urls.CHECKS))
 
     @cached_property
     def _stub_sheets(self) -> dict[str, str]:
@@ -123,7 +128,7 @@ class Site:
     @cached_property
     def function_rows(self) -> list[Reached]:
         """All functions that kernel chains pass, device code and stubs left out."""
-        return self.reached_by_role(("entry", "kernel", "library", "calls"))
+        return self.reached_by_role(("entry", "kernel"))
 
     @cached_property
     def device_rows(self) -> list[Reached]:
@@ -135,6 +140,11 @@ class Site:
                     row = Reached(symbol.qualname or symbol.name, symbol.path, symbol.line, (), ())
                     reached.setdefault((symbol.path, symbol.line), row)
         return sorted(reached.values(), key=lambda row: (row.name.rpartition("::")[2].lower(), row.name, row.path, row.line))
+
+    @cached_property
+    def reached_places(self) -> tuple[tuple[str, str, int], ...]:
+        """(symbol, path, line) of every entry, kernel and device step, for the search."""
+        return tuple(sorted({(row.name, row.path, row.line) for rows in (self.function_rows, self.device_rows) for row in rows if row.operators}))
 
     @cached_property
     def stub_users(self) -> dict[str, tuple[str, ...]]:

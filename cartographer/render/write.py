@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.errors import RenderError
+from cartographer.guide import book
 from cartographer.render import assets, machine, plan, search
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
@@ -81,7 +82,7 @@ def write_site(
     """Write the whole site of an atlas into `out`."""
     start = time.perf_counter()
     progress.stage("read the atlas")
-    site = Site(load(reader), other_atlases)
+    site = Site(load(reader), other_atlases, book=book.read(reader))
     report = write(site, out, progress, processes=processes)
     return replace(report, seconds=time.perf_counter() - start)
 
@@ -169,9 +170,9 @@ def put(out: Path, address: str, data: bytes, before: Mapping[str, str]) -> Writ
 def _warm(site: Site, environment: Environment) -> None:
     """Compute what all processes share before they part."""
     catalog = site.catalog
-    for shared in ("bases", "key_of", "columns", "nodes", "uses", "declared_in", "included_by", "reached", "part_of", "folders"):
+    for shared in ("bases", "key_of", "columns", "nodes", "uses", "declared_in", "included_by", "part_of", "folders"):
         getattr(catalog, shared)
-    for shared in ("settle", "languages", "generated"):
+    for shared in ("settle", "languages", "generated", "function_rows", "device_rows", "stub_users", "reached_places"):
         getattr(site, shared)
     for shared in ("era_of", "by_file", "by_folder"):
         getattr(catalog.ground, shared)

@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel chains: from the function that the dispatcher calls down to the code that runs on the device."""
+"""Kernel chains: from the function that the dispatcher calls down to the code that runs on the device.
+
+Overloads and backends share long ends of their ways. A page shows each end once; a later chain that comes to it says so
+and links there, which is shorter and shows that it is the same code.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.render.site import anchor_of
+from cartographer.render.pages.frame import Link
+from cartographer.render.site import anchor_of, short_name
 
 if TYPE_CHECKING:
     from cartographer.model.operator import Chain, Operator, Step
     from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
+
+Way = tuple[tuple[str, str, str, int, str], ...]
+Shown = dict[Way, Link]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,9 @@ class ChainView:
     status: str
     reason: str
     steps: tuple[StepView, ...]
+    goes_on: Link | None  # where the rest of the way is shown
+    first: str  # the rest's first symbol
+    rest: int  # how many steps are shown there
 
 
 ROLES = {
@@ -45,24 +56,33 @@ ROLES = {
 }  # fmt: skip
 
 
-def chains_of(site: Site, op: Operator) -> tuple[ChainView, ...]:
-    """The chains of an overload; backends with the very same chain stand together."""
+def chains_of(site: Site, op: Operator, shown: Shown) -> tuple[ChainView, ...]:
+    """The chains of an overload; backends with the very same chain stand together. `shown` grows over the page."""
     groups: dict[Chain, list[str]] = {}
     for backend, chain in op.kernels.items():
         groups.setdefault(chain, []).append(backend)
-    views = []
-    for chain, backends in groups.items():
-        anchors = tuple(f"{anchor_of(op.name)}-{backend}" for backend in backends)
-        steps = tuple(step_view(site, step) for step in chain.steps)
-        views.append(
-            ChainView(anchors[0], anchors[1:], tuple(backends), chain.status.value, chain.reason or "", steps)
-        )
-    return tuple(views)
+    return tuple(_view(site, op, chain, backends, shown) for chain, backends in groups.items())
+
+
+def _view(site: Site, op: Operator, chain: Chain, backends: list[str], shown: Shown) -> ChainView:
+    anchors = tuple(f"{anchor_of(op.name)}-{backend}" for backend in backends)
+    way = tuple((step.role, step.symbol, step.path, step.line, step.branch) for step in chain.steps)
+    start = next((n for n in range(len(way) - 1) if way[n:] in shown), None)
+    steps = chain.steps if start is None else chain.steps[:start]
+    view = ChainView(
+        anchors[0], anchors[1:], tuple(backends), chain.status.value, chain.reason or "", tuple(step_view(site, step) for step in steps),
+        goes_on=None if start is None else shown[way[start:]], first="" if start is None else chain.steps[start].symbol,
+        rest=0 if start is None else len(way) - start,
+    )  # fmt: skip
+    here = Link(f"{short_name(op.name)}, {backends[0]}", anchors[0])
+    for number in range(len(way) - 1 if start is None else start):
+        shown.setdefault(way[number:], here)
+    return view
 
 
 def step_view(site: Site, step: Step) -> StepView:
     """One step with its links."""
-    generated = site.is_generated(step.path) or step.note.startswith("generated")
+    generated = site.is_generated(step.path) or step.note.startswith(("generated", "written by the build"))
     return StepView(
         role=ROLES.get(step.role, step.role),
         symbol=step.symbol,

@@ -14,21 +14,12 @@ from cartographer.model.operator import Origin, Status
 from cartographer.render.landmarks import landmark
 from cartographer.render.pages.chains import ROLES
 from cartographer.render.pages.frame import Receipt
+from cartographer.render.pages.ladder import Rung, ladder_of
 from cartographer.render.terrain import FLOORS
 
 if TYPE_CHECKING:
     from cartographer.model.operator import Operator, Step
     from cartographer.render.site import Site
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One dispatch key that the call passes."""
-
-    key: str
-    css: str  # "stops-here", "pass" or ""
-    outcome: str
-    receipt: Receipt | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +62,7 @@ def backend_of(op: Operator) -> str:
 
 def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
     """The floors that the call passes, each with its stops."""
-    stops: dict[int, list[Stop]] = {1: [_your_line(op)], 2: _python(site, op), 3: _border(site, op), 4: _dispatcher(site, op)}
+    stops: dict[int, list[Stop]] = {1: [_your_line(op)], 2: _python(site, op), 3: _border(site, op), 4: _dispatcher(site, op, backend)}
     chain = op.kernels.get(backend)
     device = False
     for step in chain.steps if chain else ():
@@ -158,8 +149,7 @@ def _border(site: Site, op: Operator) -> list[Stop]:
     return found
 
 
-def _dispatcher(site: Site, op: Operator) -> list[Stop]:
-    ladder = tuple(_rung(site, layer.key, layer.acts, layer.outcome, site.receipt_of(layer.place)) for layer in op.layers)
+def _dispatcher(site: Site, op: Operator, backend: str) -> list[Stop]:
     call = landmark(site, "dispatcher")
     stops = [
         Stop(
@@ -169,7 +159,7 @@ def _dispatcher(site: Site, op: Operator) -> list[Stop]:
             "c++",
             common=True,
             address=call.address if call else None,
-            ladder=ladder,
+            ladder=ladder_of(site, op, backend),
         )
     ]
     autograd = op.autograd
@@ -180,11 +170,6 @@ def _dispatcher(site: Site, op: Operator) -> list[Stop]:
             Stop(name, f"Makes {', '.join(autograd.nodes)} and calls on with the autograd keys masked.", (formula,), "generated", generated=True)
         )
     return stops
-
-
-def _rung(site: Site, key: str, acts: bool, outcome: str, receipt: Receipt | None) -> Rung:  # noqa: ARG001
-    passes = any(word in outcome for word in ("pass", "fallthrough", "falls through"))
-    return Rung(key, "stops-here" if acts else "pass" if passes else "", outcome, receipt)
 
 
 _STEP_SAYS = {
@@ -204,7 +189,7 @@ def _step(site: Site, step: Step) -> Stop:
         words.append(f"Taken when {step.branch}.")
     if step.note:
         words.append(step.note[0].upper() + step.note[1:] + ("" if step.note.endswith(".") else "."))
-    generated = site.is_generated(step.path) or step.note.startswith("generated")
+    generated = site.is_generated(step.path) or step.note.startswith(("generated", "written by the build"))
     return Stop(
         name=step.symbol or ROLES.get(step.role, step.role),
         says=" ".join(word for word in words if word),

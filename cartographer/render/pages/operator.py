@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Origin, Status
 from cartographer.render import coverage, urls
-from cartographer.render.pages.chains import ChainView, chains_of
+from cartographer.render.pages.chains import ChainView, Shown, chains_of
 from cartographer.render.pages.descent import Floor, backend_of, descent_of
 from cartographer.render.pages.dispatch import KeysOf, RegistrationRow, outcomes_of, rows_of
 from cartographer.render.pages.frame import Link, Page, Receipt
@@ -76,7 +76,8 @@ def build(site: Site, key: str) -> Page:
     operators = site.catalog.bases[key]
     main = main_of(operators)
     others = tuple(op for op in operators if op is not main)
-    first = _overload(site, main, descent=True)
+    shown: Shown = {}
+    first = _overload(site, main, shown, descent=True)
     name = key.removeprefix("op/").replace("/", "::")
     view = OperatorPage(
         name=name,
@@ -84,7 +85,7 @@ def build(site: Site, key: str) -> Page:
         lead=lead_of(operators, main),
         facts=facts_of(site, main, whole=True),
         main=first,
-        others=tuple(_overload(site, op, descent=False) for op in others),
+        others=tuple(_overload(site, op, shown, descent=False) for op in others),
         twin=urls.href(site.settle(key + ".html").rpartition("/")[2].removesuffix(".html") + ".json"),
         relatives=_relatives(site, key),
     )
@@ -119,8 +120,8 @@ def main_of(operators: Sequence[Operator]) -> Operator:
     return min(operators, key=rank)
 
 
-def _overload(site: Site, op: Operator, *, descent: bool) -> Overload:
-    chains = chains_of(site, op)
+def _overload(site: Site, op: Operator, shown: Shown, *, descent: bool) -> Overload:
+    chains = chains_of(site, op, shown)
     anchors = {backend: chain.anchor for chain in chains for backend in chain.backends}
     head, _, rest = op.schema.partition("(")
     backend = backend_of(op) if descent else ""

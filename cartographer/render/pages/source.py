@@ -136,7 +136,7 @@ def _file(site: Site, path: str, part: int) -> Page:
         territory=territory_of(path).name,
         health=_health(entry),
         notes=entry.notes,
-        declares=catalog.declared_in.get(path, 0) if path not in catalog.uses else 0,
+        declares=_declares(site, path),
         living=_living(site, path) if first else (),
         symbols=_symbols(site, path, symbols[(part - 1) * PART : part * PART]),
         total=len(symbols),
@@ -194,16 +194,27 @@ def _included_by(site: Site, path: str) -> tuple[Link, ...]:
 
 
 def _living(site: Site, path: str) -> tuple[Living, ...]:
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, dict[tuple[int, str], list[str]]] = {}
     for use in site.catalog.uses.get(path, ()):
-        how = f"{use.how}:{use.line}" if use.line else use.how
-        groups.setdefault(use.operator, []).append(how)
-    found = []
+        groups.setdefault(use.operator, {}).setdefault((use.line, use.how), []).append(use.key)
+    page, found = site.file(path), []
     for name, hows in groups.items():
         link = site.operator(name)
         if link:
-            found.append(Living(link, tuple(hows)))
+            says = tuple(_how(line, how, keys) for (line, how), keys in sorted(hows.items()))
+            found.append(Living(Link(link.text, urls.relative(page, link.address)), says))
     return tuple(found)
+
+
+def _how(line: int, how: str, keys: list[str]) -> str:
+    named = [key for key in keys if key]
+    whom = f" ({', '.join(named)})" if 0 < len(named) <= 2 else f" ({named[0]} and {len(named) - 1} more)" if named else ""
+    return f"{line} {how}{whom}"
+
+
+def _declares(site: Site, path: str) -> int:
+    count = site.catalog.declared_in.get(path, 0)
+    return 0 if any(use.how == "declared" for use in site.catalog.uses.get(path, ())) else count
 
 
 def _health(entry: FileEntry) -> str:

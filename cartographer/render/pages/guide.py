@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The guide's pages: floors, ideas, journeys as a descent, stops of a line, and the plate of reading lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.render import urls
+from cartographer.render.figures.lines import station_map
+from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.prose import address_of, guide_address, to_html
+from cartographer.render.terrain import FLOORS
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from cartographer.guide.texts import Stop, Text
+    from cartographer.render.site import Site
+
+COLOURS = ("blue", "orange", "green", "grey")
+_SECTIONS = (("floor", "Eight floors"), ("idea", "Twelve ideas"), ("journey", "Journeys"), ("page", "Further pages"))
+
+
+@dataclass(frozen=True, slots=True)
+class StopView:
+    """One stop of a journey."""
+
+    title: str
+    name: str
+    address: str | None
+    receipt: Receipt | None
+    stale: str
+    body: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class FloorView:
+    """Consecutive stops on one floor."""
+
+    number: int
+    name: str
+    anchor: str
+    stops: tuple[StopView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GuidePage:
+    """One text."""
+
+    title: str
+    body: Markup
+    descent: tuple[FloorView, ...]
+    line: str
+    stops: tuple[Link, ...]  # of a reading line
+    before: Link | None
+    after: Link | None
+    on: tuple[tuple[str, Link], ...]  # the lines that stop here: (colour, line)
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """One reading line on the plate."""
+
+    colour: str
+    link: Link
+    says: Markup
+    stops: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinesPage:
+    """The plate of reading lines."""
+
+    figure: str
+    lines: tuple[LineView, ...]
+    sections: tuple[tuple[str, tuple[Link, ...]], ...]
+    stale: tuple[tuple[Link, str, str], ...]
+
+
+def link_of(text: Text) -> Link:
+    """The link to a text."""
+    return Link(text.title, guide_address(text.slug))
+
+
+def lines(site: Site) -> Page:
+    """The plate: four lines as a station map, and the whole guide as a list."""
+    book = site.book
+    root = urls.root_from(urls.LINES)
+    views = tuple(
+        LineView(text.fields["colour"], link_of(text), to_html(site, text.body, root), _stops_of(site, text))
+        for text in sorted(book.of_kind("line"), key=lambda t: COLOURS.index(t.fields["colour"]))
+    )
+    sections = tuple((title, tuple(link_of(text) for text in book.of_kind(kind))) for kind, title in _SECTIONS)
+    stale = tuple((link_of(book.by_slug[s.slug]), s.anchor, s.reason) for s in book.stale)
+    return Page(
+        address=urls.LINES, template="lines.html.jinja2", title="Reading lines", plate=urls.LINES,
+        description="Four ways through the source of PyTorch: for newcomers, for most readers, for speed, and from front to back.",
+        view=LinesPage(station_map([(v.colour, [s.text for s in v.stops]) for v in views]), views, sections, stale),
+        floors=tuple(range(1, 9)), says="The lines pass all floors.",
+    )  # fmt: skip
+
+
+def _stops_of(site: Site, line: Text) -> tuple[Link, ...]:
+    return tuple(link_of(site.book.by_slug[slug]) for slug in line.line_stops if slug in site.book.by_slug)
+
+
+def build(site: Site, slug: str) -> Page:
+    """The page of one text."""
+    text = site.book.by_slug[slug]
+    address = guide_address(slug)
+    root = urls.root_from(address)
+    floors = tuple(sorted({stop.floor for stop in text.stops})) or ((int(text.fields["floor"]),) if text.kind == "floor" else ())
+    on = tuple((line.fields["colour"], link_of(line)) for line in site.book.of_kind("line") if slug in line.line_stops)
+    before, after = _neighbours(site, text)
+    return Page(
+        address=address, template="guide.html.jinja2", title=text.title, plate=urls.LINES,
+        description=_first_sentence(text), crumbs=(Link("Reading lines", urls.LINES),),
+        view=GuidePage(
+            text.title, to_html(site, text.body, root), _descent(site, text, root), text.fields.get("colour", ""), _stops_of(site, text),
+            before, after, on,
+        ),
+        floors=floors, says=_says(floors), descends=bool(text.stops),
+        previous=before.address if before else "", following=after.address if after else "",
+    )  # fmt: skip
+
+
+def _neighbours(site: Site, text: Text) -> tuple[Link | None, Link | None]:
+    """Along the first line that stops here, else among its kind."""
+    row = next((line.line_stops for line in _by_colour(site) if text.slug in line.line_stops), None)
+    row = row or tuple(t.slug for t in site.book.of_kind(text.kind))
+    here = row.index(text.slug)
+    around = (row[here - 1] if here else None, row[here + 1] if here + 1 < len(row) else None)
+    first, last = (link_of(site.book.by_slug[slug]) if slug and slug in site.book.by_slug else None for slug in around)
+    return first, last
+
+
+def _by_colour(site: Site) -> list[Text]:
+    return sorted(site.book.of_kind("line"), key=lambda t: COLOURS.index(t.fields["colour"]))
+
+
+def _descent(site: Site, text: Text, root: str) -> tuple[FloorView, ...]:
+    found: list[FloorView] = []
+    seen: set[int] = set()
+    for stop in text.stops:
+        view = _stop(site, stop, root)
+        if found and found[-1].number == stop.floor:
+            found[-1] = FloorView(stop.floor, found[-1].name, found[-1].anchor, (*found[-1].stops, view))
+        else:
+            anchor = "" if stop.floor in seen else f"floor-{stop.floor}"
+            found.append(FloorView(stop.floor, FLOORS[stop.floor - 1], anchor, (view,)))
+        seen.add(stop.floor)
+    return tuple(found)
+
+
+def _stop(site: Site, stop: Stop, root: str) -> StopView:
+    answer = site.book.at(stop.at)
+    body = to_html(site, stop.body, root)
+    if answer is None or answer.stale:
+        return StopView(stop.title, answer.text if answer else stop.at, None, None, answer.stale if answer else "no such anchor", body)
+    receipt = site.receipt(answer.path, answer.line) if answer.path else None
+    return StopView(stop.title, answer.text, address_of(site, answer), receipt, "", body)
+
+
+def _says(floors: tuple[int, ...]) -> str:
+    if not floors:
+        return "This page is about all floors."
+    names = [FLOORS[number - 1] for number in floors]
+    return f"This page is on {', '.join(names[:-1])} and {names[-1]}." if len(names) > 1 else f"This page is on one floor: {names[0]}."
+
+
+def _first_sentence(text: Text) -> str:
+    plain = " ".join(line for line in text.body.splitlines() if line and not line.startswith(("#", "-", "|", "1.")))
+    for mark in "*`":
+        plain = plain.replace(mark, "")
+    first = plain.split(". ")[0]
+    return (first if "{" not in first and first else text.title)[:160]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ladder of dispatch keys that a plain call passes, from the highest priority down.
+
+A plain call is one on ordinary tensors outside any mode. Awake are then the keys of the tensors themselves (their backend
+and its autograd key) and those that c10/core/DispatchKeySet.h puts into `default_included_set`; all others sleep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cartographer.model.operator import Layer, Operator
+    from cartographer.render.pages.frame import Receipt
+    from cartographer.render.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One dispatch key, or several that sleep in the same way."""
+
+    key: str
+    css: str  # "stops-here", "pass" or "" for sleep
+    outcome: str
+    receipt: Receipt | None = None
+
+
+_AWAKE = ("AutogradFunctionality", "ADInplaceOrView", "BackendSelect")
+_WAKES = (
+    ("FuncTorchBatched", "under vmap"), ("Batched", "under the older vmap"), ("FuncTorchVmap", "under vmap"), ("VmapMode", "under the older vmap"),
+    ("FuncTorchGrad", "under functorch's grad"), ("FuncTorchDynamicLayer", "under a functorch transform"), ("Autocast", "under torch.autocast"),
+    ("Tracer", "under torch.jit.trace"), ("Functionalize", "under torch.compile"), ("ZeroTensor", "for a tensor of known zeros"),
+    ("Negative", "for a tensor that is negated lazily"), ("Conjugate", "for a tensor that is conjugated lazily"), ("Named", "for named tensors"),
+    ("AutogradNestedTensor", "for nested tensors"), ("AutogradOther", "for backends without an autograd key of their own"),
+    ("Python", "for tensor subclasses and modes in Python"), ("PreDispatch", "while a program is exported"),
+)  # fmt: skip
+
+
+def ladder_of(site: Site, op: Operator, backend: str) -> tuple[Rung, ...]:
+    """The rungs; sleeping keys behind which only a general fallback stands share the last one."""
+    rungs, general = [], []
+    for layer in op.layers:
+        awake = layer.key in _AWAKE
+        if not awake and layer.outcome.endswith("backend fallback"):
+            general.append(layer.key)
+            continue
+        rungs.append(_awake(site, op, layer) if awake else _asleep(site, layer))
+    if rungs and backend:
+        rungs.append(Rung(backend, "stops-here", "arrives: the kernel, one floor below"))
+    if general:
+        rungs.append(Rung("and asleep", "", "with nothing but their general fallback for this operator: " + ", ".join(general)))
+    return tuple(rungs)
+
+
+def _awake(site: Site, op: Operator, layer: Layer) -> Rung:
+    receipt = site.receipt_of(layer.place)
+    name = "Autograd" if layer.key == "AutogradFunctionality" else layer.key
+    if not layer.acts:
+        return Rung(name, "pass", "lets the call fall through", receipt)
+    if layer.outcome == "math kernel":
+        return Rung(name, "stops-here", "the composite function below runs already here; the operators it calls are recorded one by one", receipt)
+    nodes = op.autograd.nodes if op.autograd else ()
+    formula = site.receipt_of(op.autograd.formula) if op.autograd else None
+    says = f"records {', '.join(nodes)}, then calls on" if nodes else f"acts: {layer.outcome}"
+    return Rung(name, "stops-here", says, receipt or formula)
+
+
+def _asleep(site: Site, layer: Layer) -> Rung:
+    wakes = next((f"wakes {when}" for start, when in _WAKES if layer.key.startswith(start)), "sleeps")
+    does = {"fallthrough kernel": "lets the call fall through", "kernel": "own kernel"}.get(layer.outcome, layer.outcome)
+    return Rung(layer.key, "", f"{wakes}: {does}", site.receipt_of(layer.place))
