@@ -60,8 +60,7 @@ class ChainMaker:
         """The chains of one operator."""
         found = {}
         for key in KEYS:
-            outcome = operator.dispatch.get(key, "missing")
-            if outcome == "missing" and key not in MAIN_KEYS:
+            if _outcome(operator, key) == "missing" and key not in MAIN_KEYS:
                 continue
             found[key] = self.chain(operator, key)
         return found
@@ -81,7 +80,7 @@ class ChainMaker:
         return made
 
     def _chain(self, operator: Operator, key: str) -> Chain:
-        outcome = operator.dispatch.get(key, "missing")
+        outcome = _outcome(operator, key)
         if outcome in ("missing", "backend fallback", "fallthrough kernel", "fallthrough backend fallback"):
             return self._without(operator, key, outcome)
         registration = serving_registration(operator, key, outcome)
@@ -151,6 +150,20 @@ class ChainMaker:
                         seen.update(s.called.main for s in graph.sites(entry.defined) if s.called is not None)
             counted.update(seen)
         return counted
+
+
+def _outcome(operator: Operator, key: str) -> str:
+    """What serves a key, in the dispatcher's words. A source without DispatchKey.h (before 1.4) has no table; then a kernel
+    of the key's own tells or, for the backends that there were, a composite one.
+    """
+    if operator.dispatch:
+        return operator.dispatch.get(key, "missing")
+    registered = {registration.key for registration in operator.registrations}
+    if key in registered:
+        return "kernel"
+    if key not in ("CPU", "CUDA"):
+        return "missing"
+    return next((words for words, names in _ALIASES.items() if words != "nested kernel" and registered.intersection(names)), "missing")
 
 
 def serving_registration(operator: Operator, key: str, outcome: str) -> Registration | None:
