@@ -28,6 +28,8 @@ COMMANDS = {
     "diff": "comparing",
     "history": "comparing",
     "strata": "dating",
+    "guide": "guiding",
+    "line": "guiding",
     "export": "exporting",
     "serve": "serving",
     "list": "keeping",

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""guide and line: the texts of the atlas, checked and printed."""
+
+from __future__ import annotations
+
+import click
+
+from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, put, put_json
+
+
+@click.command("guide", short_help="The guide; --check lists claims that no longer hold.")
+@click.argument("named", required=False, metavar="[ATLAS]")
+@click.option("--check", is_flag=True, help="List every claim that does not hold in the atlas; exit with 1 if there is one.")
+@atlas_option
+@json_option
+def guide_command(named: str | None, check: bool, atlas: str | None, as_json: bool) -> int:
+    """List the pages of the guide, or check all of its claims against ATLAS."""
+    from cartographer.guide import book
+
+    with open_atlas(named or atlas) as reader:
+        read = book.read(reader)
+        tag = reader.info().source.tag
+    if as_json:
+        put_json({
+            "tag": tag, "pages": [{"slug": t.slug, "title": t.title, "kind": t.kind} for t in read.texts], "claims": len(read.answers),
+            "stale": [{"page": s.slug, "claim": s.anchor, "reason": s.reason} for s in read.stale],
+        })  # fmt: skip
+    elif check:
+        paint = ink()
+        put(f"{paint.bad('stale')} {s.slug}: {{{s.anchor}}}  {s.reason}" for s in read.stale)
+        put([f"{len(read.answers)} claims in {len(read.texts)} pages, {len(read.stale)} stale in {tag}"])
+    else:
+        put(f"{t.kind:<8} {t.slug:<28} {t.title}" for t in sorted(read.texts, key=lambda t: (t.kind, t.number, t.slug)))
+    return int(check and bool(read.stale))
+
+
+@click.command("line", short_help="A reading line, in the terminal.")
+@click.argument("colour", required=False, type=click.Choice(["blue", "orange", "green", "grey"]), default="blue")
+@atlas_option
+def line_command(colour: str, atlas: str | None) -> None:
+    """Print a reading line stop by stop, each claim with its place in the atlas's PyTorch."""
+    from cartographer.guide import book, terminal
+
+    with open_atlas(atlas) as reader:
+        read = book.read(reader)
+    put(terminal.line(read, colour, ink()))
