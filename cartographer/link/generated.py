@@ -84,7 +84,7 @@ def _variant(tree: Tree, operator: Operator) -> Operator | None:
     base = operator.base.removesuffix("_copy")
     found = [o for o in tree.operators if o.namespace == operator.namespace and o.base == base and o.origin is Origin.YAML]
     same = [o for o in found if o.overload == operator.overload]
-    return (same or found or [None])[0]
+    return next(iter(same or found), None)
 
 
 def _declared(operator: Operator) -> Step:
