@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
     from cartographer.model.operator import Chain, Operator
 
+# Files whose text tells more than their facts, besides those that registrations are read from: device code in headers, Metal.
+WANTED = ("aten/*.cuh", "aten/*.metal")
+
 
 @dataclass(frozen=True, slots=True)
 class Linked:
