@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cartographer.dispatch.build import in_view
 from cartographer.dispatch.layers import layers_of
 from cartographer.dispatch.table import Tables, shown_keys
 from cartographer.model.atlas import Unresolved
@@ -40,7 +41,11 @@ def assemble(
             reason = "a kernel is registered, but nothing defines the operator"
             notes.append(Unresolved("dispatch", registered.name, reason, registered.place.path, registered.place.line))
     joined = [
-        replace(operator, registrations=_joined(_canonical(operator.registrations, rules), by_name.get(name, [])))
+        replace(
+            operator,
+            build=_as_viewed(operator.build),
+            registrations=_joined(_canonical(operator.registrations, rules), by_name.get(name, [])),
+        )
         for name, operator in sorted(known.items())
     ]
     if rules is None:
@@ -50,7 +55,7 @@ def assemble(
 
 def _with_tables(operators: list[Operator], collected: Collected, rules: KeyRules) -> Iterable[Operator]:
     fallbacks = collected.findings.fallbacks
-    shown = shown_keys(rules, (r for o in operators for r in o.registrations), fallbacks)
+    shown = shown_keys(rules, (r for o in operators for r in o.registrations), fallbacks, complete=collected.complete)
     tables = Tables(rules, fallbacks, shown, complete=collected.complete)
     for operator in operators:
         dispatch = tables.of(operator.registrations)
@@ -71,6 +76,7 @@ def _operator(defined: Defined, notes: list[Unresolved]) -> Operator:
             notes.append(Unresolved("dispatch", f"schema of {defined.name}", str(error), defined.place.path, defined.place.line))
     return Operator(
         name=defined.name, schema=schema, origin=defined.origin, declared=defined.place, build=defined.build, tags=defined.tags,
+        extra={"switches": ", ".join(defined.needs)} if defined.needs else {},
     )
 
 
@@ -91,9 +97,14 @@ def _registration(registered: Registered, rules: KeyRules | None) -> Registratio
 
 
 def _canonical(registrations: Iterable[Registration], rules: KeyRules | None) -> list[Registration]:
-    if rules is None:
-        return list(registrations)
-    return [r if rules.key(r.key) == r.key else replace(r, key=rules.key(r.key)) for r in registrations]
+    """Torchgen's registrations with the first name of each key, and the conditions as the stock build sees them."""
+    return [
+        replace(r, key=r.key if rules is None else rules.key(r.key), build=_as_viewed(r.build)) for r in registrations
+    ]
+
+
+def _as_viewed(build: tuple[str, ...]) -> tuple[str, ...]:
+    return () if in_view(build) else build
 
 
 def _joined(generated: list[Registration], by_hand: list[Registration]) -> tuple[Registration, ...]:

@@ -39,6 +39,14 @@ _CMAKE_WORD = re.compile(r'"[^"]*"|[()]|[^\s()"]+')
 _TESTS = re.compile(r"(?:\A|/)(?:tests?|benchmarks?|examples?)/|_tests?\.\w+\Z|(?:\A|/)test_[^/]*\Z")
 
 
+VIEW_TERMS = frozenset({"cuda"})  # torchgen's word for keys that a build without the accelerator lacks
+
+
+def in_view(build: Iterable[str]) -> bool:
+    """Whether the stock Linux build with CUDA has something with these conditions."""
+    return set(build) <= VIEW_TERMS
+
+
 class Build:
     """Answers, for one PyTorch, whether the view has a file or a guarded piece of it."""
 
@@ -57,14 +65,26 @@ class Build:
         self.switch = lru_cache(maxsize=None)(self._switch)
         self.holds = lru_cache(maxsize=None)(self._holds)
 
-    def terms(self, path: str, guards: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The conditions of a place as words: () when the view has it; None when nothing compiles that file."""
+    def terms(self, path: str, guards: tuple[str, ...]) -> tuple[str, ...]:
+        """The conditions of a place as words, () when the view has it."""
         words = list(self._file_terms(path))
         for guard in guards:
             if self.holds((guard,)) is not True:
                 words.extend(self._words(guard))
         if "tests" in words:
             return ("tests",)
+        return tuple(sorted(dict.fromkeys(words)))
+
+    def needs(self, path: str, guards: tuple[str, ...]) -> tuple[str, ...]:
+        """The switches that the view has and that a place depends on: a build without them lacks it."""
+        ways = self.conditions_of(path)
+        holding = [way for way in ways if combined([self._cmake(c) for c in way]) is True]
+        conditions = [*(min(holding, key=len) if holding else ()), *(g for g in guards if self.holds((g,)) is True)]
+        words: list[str] = []
+        for condition in conditions:
+            found = re.search(r"\A(?:!\(!)?\s*(?:defined\s*\(?\s*)?(?:USE_|AT_|CAFFE2_USE_)(\w+?)(?:_ENABLED)?\b", condition)
+            if found is not None:
+                words.append(found.group(1).lower())
         return tuple(sorted(dict.fromkeys(words)))
 
     def _file_terms(self, path: str) -> Iterable[str]:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cartographer.dispatch.blocks import block_macros
-from cartographer.dispatch.build import Build
+from cartographer.dispatch.build import Build, in_view
 from cartographer.dispatch.cmake import read_project
 from cartographer.dispatch.findings import Findings
+from cartographer.dispatch.inference import inferred_schema
 from cartographer.dispatch.keys import PATHS, read_rules
 from cartographer.dispatch.library import library_findings, scopes, wanted
 from cartographer.dispatch.python.findings import python_findings
@@ -22,6 +23,7 @@ from cartographer.model.atlas import Unresolved
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from cartographer.dispatch.findings import Defined
     from cartographer.model.dispatch import KeyRules
     from cartographer.model.fact import FileFacts
     from cartographer.model.operator import Operator, Registration
@@ -70,7 +72,7 @@ def registrations(
         if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(path, data, macros)
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
-    found = library_findings(listed, table, build.terms, scopes(facts)) + Findings(unresolved=notes)
+    found = library_findings(listed, table, build, scopes(facts)) + Findings(unresolved=notes)
     if not complete:
         reason = "not in a wheel: blocks of TORCH_LIBRARY stand in .cpp files"
         found += Findings(unresolved=(Unresolved("dispatch", "registrations by hand in C++", reason),))
@@ -84,12 +86,19 @@ def registrations(
     return Collected(found, rules, len({s.name for s in found.script}), complete, paths)
 
 
+def _with_schema(defined: Defined, facts: Mapping[str, FileFacts]) -> Defined:
+    """A definition by name alone, with the schema that its function's type gives."""
+    if defined.schema is not None or not defined.function:
+        return defined
+    return replace(defined, schema=inferred_schema(defined.name, defined.function, defined.place.path, facts))
+
+
 def _world(rules: KeyRules, operators: tuple[Operator, ...], found: Findings, *, complete: bool) -> World:
     """The dispatcher as it stands when Python begins to register: what the stock build registers from C++."""
     tables = Tables(rules, [f for f in found.fallbacks if not f.build])
     world = World(rules, lambda kernels: tables.of_kernels(kernels), is_complete=complete)
     for operator in operators:
-        if not operator.build:
+        if in_view(operator.build):
             world.add(operator.name, operator.schema)
             world.kernels[operator.name] = _kernels(rules, operator.registrations)
     for defined in found.defined:
@@ -105,4 +114,4 @@ def _world(rules: KeyRules, operators: tuple[Operator, ...], found: Findings, *,
 
 
 def _kernels(rules: KeyRules, registrations: Iterable[Registration]) -> dict[str, bool]:
-    return {rules.key(r.key): r.fallthrough for r in registrations if not r.build}
+    return {rules.key(r.key): r.fallthrough for r in registrations if in_view(r.build)}

@@ -25,6 +25,7 @@ class Defined:
     build: tuple[str, ...] = ()
     function: str = ""  # the function that the schema is inferred from
     tags: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # switches of the stock build that a build can lack: xnnpack, mkldnn, cuda
 
 
 @dataclass(frozen=True, slots=True)

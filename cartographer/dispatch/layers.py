@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cartographer.dispatch.table import MISSING
+from cartographer.dispatch.table import MISSING, NOT_TOLD
 from cartographer.model.operator import Layer
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def layers_of(
     for functionality in reversed(rules.functionality):
         key = _representative(rules, functionality)
         outcome = dispatch.get(key, "")
-        if outcome and not _is_backend(rules, functionality):
-            acts = outcome != MISSING and not outcome.startswith("fallthrough")
+        if outcome and not rules.is_backend(functionality):
+            acts = outcome not in (MISSING, NOT_TOLD) and not outcome.startswith("fallthrough")
             layers.append(Layer(functionality, acts, outcome, _place(key, outcome, rules, tables, by_key)))
     return tuple(layers)
 
@@ -38,13 +38,6 @@ def _representative(rules: KeyRules, functionality: str) -> str:
     """The runtime key that shows what a layer does: that of the CPU where there is one a backend."""
     prefix = rules.per_backend.get(functionality)
     return functionality if prefix is None else f"{prefix}CPU"
-
-
-def _is_backend(rules: KeyRules, functionality: str) -> bool:
-    """Backends are what is below BackendSelect (the order of DispatchKey.h)."""
-    if "BackendSelect" not in rules.functionality:
-        return False
-    return rules.functionality.index(functionality) < rules.functionality.index("BackendSelect")
 
 
 def _place(

@@ -5,6 +5,7 @@ exist for TorchScript only.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.dispatch.blocks import arguments, block_macros, matching, mentions_registration, read_blocks
@@ -17,9 +18,10 @@ from cartographer.model.location import Location
 from cartographer.model.operator import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from cartographer.dispatch.blocks import Block, FileBlocks
+    from cartographer.dispatch.build import Build
     from cartographer.expand.macros import MacroTable
     from cartographer.expand.tokens import Token
     from cartographer.model.fact import FileFacts
@@ -38,11 +40,11 @@ def wanted(path: str, text: bytes, macros: frozenset[str]) -> bool:
 def library_findings(
     texts: Iterable[tuple[str, str]],
     table: MacroTable,
-    build_of: Callable[[str, tuple[str, ...]], tuple[str, ...] | None],
+    build: Build,
     known: frozenset[str] = frozenset(),
 ) -> Findings:
-    """Read every file of (path, text). `build_of(path, guards)` names the conditions of a statement: () when the
-    stock build has it, None when no build of PyTorch itself has it. `known`: the tree's namespaces (`scopes`).
+    """Read every file of (path, text). `build` names the conditions of a statement: () when the stock build has it.
+    `known`: the tree's namespaces (`scopes`).
     """
     macros = block_macros(table)
     found = Findings()
@@ -53,18 +55,14 @@ def library_findings(
             found += Findings(unresolved=(Unresolved("dispatch", path, f"expansion without bounds: {error}", path),))
             continue
         for block in file.blocks:
-            found += _block_findings(block, file, table, build_of, known)
+            found += _block_findings(block, file, table, build, known)
         if "/jit/" in path:
             found += Findings(script=tuple(_script_operators(path, text, table)))
     return found
 
 
 def _block_findings(
-    block: Block,
-    file: FileBlocks,
-    table: MacroTable,
-    build_of: Callable[[str, tuple[str, ...]], tuple[str, ...] | None],
-    known: frozenset[str],
+    block: Block, file: FileBlocks, table: MacroTable, build: Build, known: frozenset[str]
 ) -> Findings:
     body = _expanded(block, file, table)
     if body is None:
@@ -76,9 +74,8 @@ def _block_findings(
     unresolved: list[Unresolved] = []
     for statement in statements(body, file):
         place = Location(statement.token.path or file.path, statement.token.line)
-        build = build_of(file.path, (*block.head.guards, *statement.token.guards))
-        if build is None:
-            continue
+        guards = (*block.head.guards, *(g for g in statement.token.guards if g not in block.head.guards))
+        terms = build.terms(file.path, guards)
         if not isinstance(statement, Statement):
             if "/templates/" in file.path:
                 continue
@@ -86,12 +83,13 @@ def _block_findings(
         elif "$" in statement.text:
             continue  # a hole of a template, which a generator fills
         elif statement.verb == "fallback":
-            fallbacks.append(_fallback(block, statement, place, build, known))
+            fallbacks.append(_fallback(block, statement, place, terms, known))
         else:
             if statement.verb == "def":
-                defined.append(_definition(block, statement, place, build, known))
+                needs = build.needs(file.path, guards)
+                defined.append(replace(_definition(block, statement, place, terms, known), needs=needs))
             if statement.kernel is not None:
-                registered.append(_registration(block, statement, place, build, known))
+                registered.append(_registration(block, statement, place, terms, known))
     return Findings(tuple(defined), tuple(registered), tuple(fallbacks), (), tuple(unresolved))
 
 
@@ -116,6 +114,7 @@ def _definition(block: Block, statement: Statement, place: Location, build: tupl
     name = with_namespace(schema_name(text), block.namespace)
     schema = None if is_name(text) else with_namespace(text, block.namespace)
     function = statement.kernel.symbol if statement.kernel and schema is None else None
+    function = None if function == "lambda" else function
     tags = statement.tags
     return Defined(name, schema, Origin.LIBRARY, place, build, qualified(function, block.scope, known) if function else "", tags)
 

@@ -99,7 +99,9 @@ class Tables:
             return True
         rules = self._rules
         functionality = rules.functionality_of.get(key, "")
-        return functionality in rules.per_backend and any(k in rules.alias for k, _, _ in registered)
+        backend = functionality in rules.per_backend or rules.is_backend(functionality)
+        covered = any(k in rules.alias and key in rules.covers.get(k, ()) for k, _, _ in registered)
+        return backend and covered
 
     def _backend_kernel(self, key: str, kernels: Mapping[str, bool]) -> str:
         backends = self._rules.backend_keys.get(key, frozenset())
@@ -109,9 +111,15 @@ class Tables:
         return "yes" if has_kernel or any(k in kernels for k in self._rules.backend_kernel_sources) else ""
 
 
-def shown_keys(rules: KeyRules, registrations: Iterable[Registration], fallbacks: Iterable[Fallback]) -> tuple[str, ...]:
+def shown_keys(
+    rules: KeyRules, registrations: Iterable[Registration], fallbacks: Iterable[Fallback], *, complete: bool = True
+) -> tuple[str, ...]:
     """The runtime keys that something in this PyTorch registers to, and those of a backend outside the tree; all
-    others are served like the latter.
+    others are served like the latter. Without the .cpp files what registers to the layers is not seen: all are shown.
     """
     used = {r.key for r in registrations} | {rules.key(f.key) for f in fallbacks} | set(OUT_OF_TREE)
+    if not complete:
+        backends = [b for b in rules.backends if b in used]
+        used |= {f for f in rules.functionality if f not in rules.per_backend and not rules.is_backend(f)}
+        used |= {prefix + b for f, prefix in rules.per_backend.items() if f.startswith("Autograd") for b in backends}
     return tuple(key for key in rules.runtime if key in used)

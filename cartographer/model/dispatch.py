@@ -52,3 +52,9 @@ class KeyRules:
     def key(self, name: str) -> str:
         """The first name of a key that has several."""
         return self.same.get(name, name)
+
+    def is_backend(self, functionality: str) -> bool:
+        """Whether a functionality key is one of kernels: those that stand below BackendSelect in DispatchKey.h."""
+        if functionality not in self.functionality or "BackendSelect" not in self.functionality:
+            return functionality in self.per_backend
+        return self.functionality.index(functionality) < self.functionality.index("BackendSelect")

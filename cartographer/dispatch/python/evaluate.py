@@ -96,6 +96,8 @@ def attribute(run: Interpreter, value: Value, name: str, place: Location | None)
             return value.receiver if name == "__self__" else attribute(run, value.function, name, place)
         case _ if hasattr(type(value), "get_attribute"):
             return value.get_attribute(run, name, place)
+        case Property() if name in ("setter", "deleter", "getter"):
+            return Native(name, lambda _run, _args, _keywords, _place: value)
         case Native() | Static() | Property():
             return value.name if name == "__name__" and isinstance(value, Native) else Unknown(name)
     if isinstance(value, _PLAIN):

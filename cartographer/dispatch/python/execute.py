@@ -171,7 +171,7 @@ class Interpreter:
         except (SyntaxError, ValueError):
             return
         for statement in tree.body:
-            for name in _bound_names(statement):
+            for name in _bound_names(statement) | _acted_on(statement):
                 module.pending.setdefault(name, []).append(statement)
 
     def _bind(self, module: Module, name: str) -> None:
@@ -563,6 +563,16 @@ def _bound_names(node: ast.stmt) -> set[str]:
             inner += [s for h in getattr(node, "handlers", ()) for s in h.body]
             return {name for s in inner for name in _bound_names(s)}
     return set()
+
+
+def _acted_on(node: ast.stmt) -> set[str]:
+    """The names that a statement changes without binding them: `impl` of `@impl.register`, `table` of `table.update(x)`."""
+    calls: list[ast.expr] = []
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        calls = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        calls = [node.value.func]
+    return {c.value.id for c in calls if isinstance(c, ast.Attribute) and isinstance(c.value, ast.Name)}
 
 
 def _loaded(target: ast.expr) -> ast.expr:
