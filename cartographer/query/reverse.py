@@ -187,7 +187,7 @@ def _narrower(
                 continue
             reaches = _reaching(reader, part)
             direct = {r.operator for r in reaches if r.direct} or {r.operator for r in reaches}
-            chosen = direct & shared or (direct if launcher or not shared else set())
+            chosen = direct if launcher or not shared else direct & shared
             if chosen and (launcher or not shared or len(chosen) < len(shared)) and (best is None or len(chosen) < len({r.operator for r in best[1]})):
                 best = (name, tuple(r for r in reaches if r.operator in chosen), len(shared))
     return best

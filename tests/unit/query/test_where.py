@@ -156,3 +156,63 @@ def test_colours_only_when_asked_for(reader):
     coloured = "\n".join(where_text.text(where(reader, "add"), Ink(colour=True)))
     assert "\x1b" not in plain
     assert "\x1b[36m" in coloured
+
+
+def test_launcher_in_a_header_is_shared_by_more_than_was_traced(folder, tmp_path):
+    """Chains stop at the functor; the launcher's own short list of operators does not hide those of the functor."""
+    import dataclasses
+
+    import sample_atlas
+
+    from cartographer.model.atlas import Symbol
+    from cartographer.model.operator import Chain, Step
+    from cartographer.store import writer
+    from cartographer.store.reader import Reader
+
+    def op(name, *steps):
+        return dataclasses.replace(sample_atlas.operators()[1], name=name, kernels={"CUDA": Chain(Status.RESOLVED, None, steps)})
+
+    functor = Step("device", "at::native::AFunctor", CUDA, 5)
+    launcher = Step("device", "at::native::vectorized_kernel", LOOPS, 8)
+    copied = (Step("entry", "at::native::b", BINARY, 1), Step("calls", "at::a", BINARY, 2), Step("entry", "at::native::a", BINARY, 9), functor)
+    operators = (op("aten::a", functor, launcher), op("aten::a.out", functor), op("aten::b", *copied), op("aten::z", launcher))
+    atlas = dataclasses.replace(sample_atlas.atlas(), operators=operators, symbols=(Symbol("vectorized_kernel", "at::native::vectorized_kernel", "kernel", LOOPS, 8, 15),))
+    writer.write(atlas, tmp_path)
+    with Reader(tmp_path) as reader:
+        found = where(reader, "void at::native::vectorized_kernel<4, at::native::AFunctor<float> >(int)")
+        assert found.operators == ("aten::a", "aten::a.out")
+        alone = where(reader, "AFunctor")
+        assert alone.operators == ("aten::a", "aten::a.out")
+        assert alone.through_others == ("aten::b",)
+        assert "and by 1 more through operators that they call (--all)" in list(where_text.text(alone, Ink()))
+
+
+def test_function_around_a_lambda_names_the_operator(reader):
+    text = "void at::native::elementwise_kernel<128, 2, at::native::add_kernel(at::TensorIteratorBase&)::{lambda(float)#1}>(int)"
+    assert set(where(reader, text).operators) == FAMILY
+
+
+def test_python_code_without_an_operator(folder, tmp_path):
+    import dataclasses
+
+    import sample_atlas
+
+    from cartographer.model.atlas import Symbol
+    from cartographer.store import writer
+    from cartographer.store.reader import Reader
+
+    symbols = (
+        Symbol("is_tensor", "is_tensor", "function", "torch/__init__.py", 500, 510),
+        Symbol("THPVariable_cuda", "torch::autograd::THPVariable_cuda", "function", "tools/autograd/templates/python_variable_methods.cpp", 477, 500),
+    )
+    writer.write(dataclasses.replace(sample_atlas.atlas(), symbols=symbols), tmp_path)
+    with Reader(tmp_path) as reader:
+        assert [(p.path, p.line) for p in where(reader, "torch.is_tensor").places] == [("torch/__init__.py", 500)]
+        assert where(reader, "torch.Tensor.cuda").places[0].what == "binding written by hand"
+        with pytest.raises(NotFound):
+            where(reader, "torch.Tensor.nothing_of_the_kind")
+
+
+def test_error_message_comes_before_its_symbols(reader):
+    found = where(reader, "Could not run 'aten::add.out' with arguments from the 'QuantizedCPU' backend.")
+    assert found.named.names == ("aten::add.out",)
