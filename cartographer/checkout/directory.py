@@ -11,12 +11,12 @@ from cartographer.checkout import refs
 from cartographer.checkout.blob_ids import UNREADABLE, BlobIds, Identity, blob_id
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
-from cartographer.checkout.versions import find_version, is_safe, release_of, require_pytorch, version_of_commit
+from cartographer.checkout.versions import WITNESSES, find_version, is_safe, release_of, require_pytorch, version_of_commit
 from cartographer.errors import CheckoutError
 from cartographer.model.source import Availability, SourceInfo, SourceKind, TreeFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from cartographer.checkout.cache import Cache
@@ -29,14 +29,17 @@ _PRUNED_AT_TOP = frozenset({"build", "dist", "torch.egg-info"})
 class DirectoryTree:
     """The regular files of a folder; symbolic links are not followed, as git does not."""
 
-    def __init__(self, folder: Path, cache: Cache) -> None:
+    def __init__(self, folder: Path, cache: Cache, only: Callable[[str], bool] | None = None) -> None:
+        """`only`: the paths that will be asked for; the others are left out, which spares reading them all."""
         self.folder = _existing(folder)
         self._root = os.fspath(self.folder)
         self._unreadable: dict[str, str] = {}
         self.git_dir = find_git_dir(self.folder) if (self.folder / ".git").exists() else None
         paths = self._paths()
         require_pytorch(paths.__contains__, self._root)
-        self._files = tuple(self._hash(paths, BlobIds(cache, os.path.realpath(self._root))))
+        if only is not None:
+            paths = {path: status for path, status in paths.items() if path in WITNESSES or only(path)}
+        self._files = tuple(self._hash(paths, BlobIds(cache, os.path.realpath(self._root)), whole=only is None))
         self._by_path = {file.path: file for file in self._files}
         self.info = self._describe()
 
@@ -85,14 +88,15 @@ class DirectoryTree:
             return {name: status for name, status in found.items() if status is not None and stat.S_ISREG(status.st_mode)}
         return dict(walk(self._root, _submodules(self._root)))
 
-    def _hash(self, paths: dict[str, os.stat_result], memory: BlobIds) -> Iterator[TreeFile]:
+    def _hash(self, paths: dict[str, os.stat_result], memory: BlobIds, *, whole: bool) -> Iterator[TreeFile]:
         for path in sorted(paths):
             known = memory.known(path, paths[path])
             if known is None:
                 known = self._hash_file(path)
                 memory.remember(path, paths[path], known)
             yield TreeFile(path, known.blob, known.size)
-        memory.save()
+        if whole:  # the memory forgets what it was not asked for
+            memory.save()
 
     def _hash_file(self, path: str) -> Identity:
         try:

@@ -23,6 +23,8 @@ from cartographer.errors import CheckoutError, UnknownVersion, UsageError
 from cartographer.model.source import HistoryAccess, HistoryLevel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cartographer.model.source import Tree
     from cartographer.progress import Progress
 
@@ -55,16 +57,19 @@ class SourceRequest:
             refs.check_version(self.version)
 
 
-def open_tree(request: SourceRequest, progress: Progress) -> Tree:
-    """The one tree that a request means. Raises CheckoutError, UnknownVersion or UsageError."""
+def open_tree(request: SourceRequest, progress: Progress, only: Callable[[str], bool] | None = None) -> Tree:
+    """The one tree that a request means; `only`: the paths that will be asked for, when it is not the whole tree.
+
+    Raises CheckoutError, UnknownVersion or UsageError.
+    """
     cache = Cache(request.cache)
     if not cache.writable:
         progress.note(f"the cache {cache.root} cannot be written to; nothing is kept for the next build")
     if request.source is not None:
-        tree = _open_source(request.source, cache, request.python)
+        tree = _open_source(request.source, cache, request.python, only)
         _check_stated(request, tree)
     elif request.from_wheel:
-        tree = _open_index(request, cache, progress)
+        tree = _open_index(request, cache, progress, only)
     elif request.repo is not None and not _URL.match(request.repo):
         tree = _open_repository(Path(request.repo), request.version or "HEAD")
     else:
@@ -82,16 +87,16 @@ def history_repository(tree: Tree) -> HistoryAccess | None:
     return None
 
 
-def _open_source(source: str, cache: Cache, python: Path | None) -> Tree:
+def _open_source(source: str, cache: Cache, python: Path | None, only: Callable[[str], bool] | None) -> Tree:
     """--source: a word, a file or a folder."""
     if source == INSTALLED:
         return open_installed(cache, python)
     path = Path(source)
     if path.suffix == ".whl" or (path.is_file() and not path.is_dir()):
-        return open_wheel(path, cache)
+        return open_wheel(path, cache, only)
     if find_git_dir(path) is not None and not (path / ".git").exists():
         raise UsageError(f"{source} is a bare repository, not a folder of files", hint=f"Use --repo {source} with a version.")
-    return DirectoryTree(path, cache)
+    return DirectoryTree(path, cache, only)
 
 
 def _open_repository(path: Path, version: str) -> GitTree:
@@ -104,10 +109,10 @@ def _open_repository(path: Path, version: str) -> GitTree:
     return GitTree(git_dir, resolve(Git(git_dir), version, described), described)
 
 
-def _open_index(request: SourceRequest, cache: Cache, progress: Progress) -> WheelTree:
+def _open_index(request: SourceRequest, cache: Cache, progress: Progress, only: Callable[[str], bool] | None = None) -> WheelTree:
     """--from wheel."""
     assert request.version is not None
-    return open_wheel(pypi.find_wheel(request.version, cache, progress, offline=request.offline), cache)
+    return open_wheel(pypi.find_wheel(request.version, cache, progress, offline=request.offline), cache, only)
 
 
 def _open_remote(request: SourceRequest, cache: Cache, progress: Progress) -> Tree:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # One of each group must exist; the paths moved over the releases (aten/src/ATen/native since 0.4).
 LANDMARKS = ("aten/src/ATen/native/native_functions.yaml", "torch/__init__.py")
+# The files that tell which release a tree is (see find_version).
+WITNESSES = (*LANDMARKS, "torch/version.py", "version.txt", "debian/changelog")
 
 _ASSIGNED = re.compile(r"^(?:__version__|git_version)\s*(?::[^=]*)?=\s*['\"]([^'\"\n]*)['\"]", re.MULTILINE)
 _VERSION = re.compile(r"\d+(?:\.\d+)+")

@@ -22,7 +22,7 @@ from cartographer.model.source import Availability, SourceInfo, SourceKind, Tree
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from cartographer.checkout.cache import Cache
@@ -62,11 +62,12 @@ class _Packed:
 class WheelTree:
     """The texts of a wheel. What the build generated stands under build/, apart from PyTorch's own files."""
 
-    def __init__(self, members: Members, cache: Cache) -> None:
+    def __init__(self, members: Members, cache: Cache, only: Callable[[str], bool] | None = None) -> None:
+        """`only`: the paths that will be asked for; the others are left out, which spares unpacking them all."""
         self._members = members
         names = members.names()
         self.info = self._describe(names)
-        self._packed = self._pack(names, BlobIds(cache, str(members.path)))
+        self._packed = self._pack(names, BlobIds(cache, str(members.path)), only)
         self._files = tuple(self._packed[path].file for path in sorted(self._packed))
         self._damaged: set[str] = set()
         if LANDMARKS[0] not in self._packed:
@@ -130,9 +131,11 @@ class WheelTree:
             raise CheckoutError(f"{_VERSION_PY} states no version", where=str(self._members.path))
         return SourceInfo(SourceKind.WHEEL, version.partition("+")[0], f"v{release_of(version)}", commit, self._members.path.name)
 
-    def _pack(self, names: dict[str, os.stat_result], memory: BlobIds) -> dict[str, _Packed]:
+    def _pack(self, names: dict[str, os.stat_result], memory: BlobIds, only: Callable[[str], bool] | None) -> dict[str, _Packed]:
         """Repository path -> member. Where two members stand for one path, torchgen's own copy wins."""
         wanted = {member: path for member in sorted(names) if (path := repository_path(member)) is not None}
+        if only is not None:
+            wanted = {member: path for member, path in wanted.items() if path in LANDMARKS or only(path)}
         self._members.check_total(list(wanted))
         generator = self._members.read(_GENERATOR) if _GENERATOR in names else b""
         packed: dict[str, _Packed] = {}
@@ -147,13 +150,14 @@ class WheelTree:
             place = GENERATED + path if identity.generated else path
             if place not in packed or member.startswith("torchgen/packaged/"):
                 packed[place] = _Packed(TreeFile(place, identity.blob, identity.size), member)
-        memory.save()
+        if only is None:  # the memory forgets what it was not asked for
+            memory.save()
         return packed
 
 
-def open_wheel(path: Path, cache: Cache) -> WheelTree:
+def open_wheel(path: Path, cache: Cache, only: Callable[[str], bool] | None = None) -> WheelTree:
     """A .whl file as a tree."""
     real = path.expanduser().absolute()
     if not real.is_file():
         raise CheckoutError("no such wheel", where=str(real), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`.")
-    return WheelTree(WheelArchive(real), cache)
+    return WheelTree(WheelArchive(real), cache, only)

@@ -59,6 +59,12 @@ def derive(declarations: Declarations, sources: Mapping[str, bytes]) -> tuple[Op
     return tuple(sorted(made, key=lambda operator: operator.name))
 
 
+def added(declarations: Declarations, sources: Mapping[str, bytes]) -> list[Function]:
+    """The operators that torchgen adds, without what else is derived from them: enough to compare two releases."""
+    read = Sources(sources)
+    return generation.generated(rows.functions(declarations, read), read)
+
+
 def _cpp(function: Function) -> CppNames:
     """torchgen/api/cpp.py (name) and aten/src/ATen/templates/Operators.h."""
     return CppNames(

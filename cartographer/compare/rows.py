@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cartographer.model.operator import Origin
 from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from cartographer.codegen.function import Function
     from cartographer.model.declaration import Declarations, Derivative, NativeFunction
-    from cartographer.model.operator import Operator
     from cartographer.model.source import SourceInfo
 
 # Alias keys by their names of today (c10/core/DispatchKey.h): a catch-all of 1.7 and before became Math in 1.8,
@@ -22,18 +21,19 @@ _KEY_OF_TODAY = {
     "Math": "CompositeImplicitAutograd",
     "DefaultBackend": "CompositeExplicitAutograd",
 }
-# torchgen/model.py (NativeFunction.from_yaml) puts this tag on every operator of aten: it says nothing of the one.
-_TAG_OF_ALL = "pt2_compliant_tag"
+# torchgen/model.py (NativeFunction.from_yaml) puts the first tag on every operator of aten: it says nothing of the one.
+# The other one, torchgen/native_function_generation.py puts on each operator that it adds.
+_TAGS_OF_ALL = frozenset({"pt2_compliant_tag", "generated"})
 _TRUE_FLAGS = ("manual_cpp_binding", "manual_kernel_registration", "use_const_ref_for_mutable_tensors")
 
 
-def operator_list(info: SourceInfo, declarations: Declarations, operators: Iterable[Operator]) -> OperatorList:
-    """The list of one release; `operators` are those of the yaml and of torchgen, of which only the added ones count."""
+def operator_list(info: SourceInfo, declarations: Declarations, added: Iterable[Function]) -> OperatorList:
+    """The list of one release: the yaml's rows and the operators that torchgen adds."""
     derivatives = {d.name.full: _derivative(d) for d in declarations.derivatives}
     rows = {f.name.full: _declared(f, derivatives.get(f.name.full)) for f in declarations.functions}
-    for op in operators:
-        if op.origin is Origin.GENERATED and op.name not in rows:
-            rows[op.name] = _added(op)
+    for function in added:
+        row = _added(function)
+        rows.setdefault(row.name, row)
     return OperatorList(info.version, info.tag, info.commit, info.web, dict(sorted(rows.items())))
 
 
@@ -57,7 +57,7 @@ def _declared(function: NativeFunction, derivative: DerivativeRow | None) -> Ope
     return OperatorRow(
         name=function.name.full, schema=str(function.schema), path=function.place.path, line=function.place.line,
         variants=tuple(sorted(function.variants)), python_module=function.python_module or "",
-        tags=tuple(sorted(set(function.tags) - {_TAG_OF_ALL})), dispatch=_today(dispatch), implied=implied,
+        tags=tuple(sorted(set(function.tags) - _TAGS_OF_ALL)), dispatch=_today(dispatch), implied=implied,
         structured=function.structured, structured_delegate=function.structured_delegate or "",
         structured_inherits=function.structured_inherits or "", autogen=tuple(sorted(str(n) for n in function.autogen)),
         flags={**flags, **function.other}, derivative=derivative,
@@ -68,13 +68,13 @@ def _today(dispatch: Mapping[str, str]) -> dict[str, str]:
     return {_KEY_OF_TODAY.get(key, key): kernel for key, kernel in dispatch.items()}
 
 
-def _added(op: Operator) -> OperatorRow:
+def _added(function: Function) -> OperatorRow:
     """An operator of torchgen's: its kernel stands in generated code, under one composite key."""
-    kernels = {r.key: r.kernel.rpartition("::")[2] for r in op.registrations if r.kernel and r.key.startswith("Composite")}
+    place = function.row.place
     return OperatorRow(
-        name=op.name, schema=op.schema.partition("::")[2], path=op.declared.path, line=op.declared.line, generated=True,
-        variants=tuple(sorted(op.variants)), python_module=op.python_module or "",
-        tags=tuple(sorted(set(op.tags) - {_TAG_OF_ALL})), dispatch=_today(kernels),
+        name=function.schema.name.full, schema=str(function.schema), path=place.path, line=place.line, generated=True,
+        variants=tuple(sorted(function.variants)), tags=tuple(sorted(function.tags - _TAGS_OF_ALL)),
+        dispatch=_today({key: kernel.name for key, kernel in function.kernels.items()}),
     )
 
 

@@ -87,10 +87,9 @@ def _one(was: Argument, now: Argument) -> Iterator[SchemaChange]:
         yield SchemaChange("default-added", None, now.default, f"{now.name} can be left out", where)
     elif was.default is not None and now.default is None:
         yield SchemaChange("default-removed", was.default, None, f"{now.name} must be given", where)
-    elif was.default != now.default:
-        same = same_default(now, was)
-        says = "spelled otherwise" if same else f"callers that leave {now.name} out get {now.default}, they got {was.default}"
-        yield SchemaChange("default-changed", was.default, now.default, says, where, same)
+    elif was.default != now.default and not same_default(now, was):
+        says = f"callers that leave {now.name} out get {now.default}, they got {was.default}"
+        yield SchemaChange("default-changed", was.default, now.default, says, where)
     if now.kwarg_only and not was.kwarg_only:
         yield SchemaChange("arg-made-kwonly", str(was), str(now), f"{now.name} can be given by name only", where)
     elif was.kwarg_only and not now.kwarg_only:

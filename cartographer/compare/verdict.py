@@ -81,6 +81,8 @@ def _why_default_not(now: Argument, was: Argument) -> str | None:
 
 def same_default(now: Argument, was: Argument) -> bool:
     """Whether two defaults mean the same value: `1` and `1.0` of a float, `0` and `[0, 0]` of an int[2]."""
+    if now.default is None or was.default is None:
+        return now.default is was.default
     return now.default == was.default or _value(now) == _value(was)
 
 

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,20 +19,17 @@ from cartographer.codegen.files import generated_files
 from cartographer.compare.rows import operator_list
 from cartographer.declare import declarations
 from cartographer.dispatch import assemble, collect
-from cartographer.link import inventory
-from cartographer.link import landmarks
+from cartographer.link import inventory, landmarks
 from cartographer.link import operators as link
 from cartographer.model.atlas import Atlas, Strata
+from cartographer.pipeline.lists import matching
 from cartographer.progress import SilentProgress
 from cartographer.scan.cache import FactCache
 from cartographer.scan.pool import FactBase, gather
 from cartographer.store import writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from cartographer.checkout.manifest import Manifest
-    from cartographer.model.oplist import OperatorList
     from cartographer.model.source import Tree
     from cartographer.progress import Progress
 
@@ -76,20 +71,20 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
     scope = manifest(listed)
     progress.stage("reading the operator lists")
     declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
-    sources = _matching(tree, generators.WANTED)
+    sources = matching(tree, generators.WANTED)
     derived = codegen.derive(declared, sources)
     generated = generated_files(sources)
     facts = scan(tree, scope, cache, progress, workers=workers)
     progress.stage("registrations and dispatch tables")
-    written = _matching(tree, collect.WANTED)
+    written = matching(tree, collect.WANTED)
     findings = collect.registrations(facts, derived, written)
     operators, unresolved = assemble.assemble(derived, findings)
     progress.stage("kernels")
-    written |= _matching(tree, link.WANTED)
+    written |= matching(tree, link.WANTED)
     linked = link.link(operators, facts, lambda path: written[path].decode("utf-8", "replace") if path in written else None)
     progress.stage("files and symbols")
     files = tuple(scoped.file for scoped in scope.files)
-    marks = landmarks.landmarks(linked.operators, facts, _matching(tree, landmarks.WANTED))
+    marks = landmarks.landmarks(linked.operators, facts, matching(tree, landmarks.WANTED))
     strata = date(tree, cache, progress)
     return Atlas(
         source=tree.info,
@@ -103,7 +98,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         strata=strata,
         landmarks=marks,
         paths=tuple(file.path for file in listed),
-        rows=operator_list(tree.info, declared, derived),
+        rows=operator_list(tree.info, declared, codegen.added(declared, sources)),
     )
 
 
@@ -129,14 +124,6 @@ def date(tree: Tree, cache: Cache, progress: Progress) -> Strata:
     )
 
 
-def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
-    """The operator list alone: for comparing releases without building atlases."""
-    tree = open_tree(request, progress)
-    declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
-    derived = codegen.derive(declared, _matching(tree, generators.WANTED))
-    return operator_list(tree.info, declared, derived)
-
-
 def build_demo(out: Path | None, progress: Progress, *, html: bool = True) -> Path:
     """The atlas of mini torch, the repository of our own that comes along: no network, a few seconds."""
     from tempfile import TemporaryDirectory
@@ -154,12 +141,3 @@ def render(db: Path, out: Path, progress: Progress) -> None:
 
     with Reader(db) as reader:
         write_site(reader, out, progress)
-
-
-def _matching(tree: Tree, globs: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of the files that one of the globs names."""
-    patterns = tuple(globs)
-    exact = {p for p in patterns if not any(c in p for c in "*?[")}
-    wild = [p for p in patterns if p not in exact]
-    paths = [f.path for f in tree.files() if f.path in exact or any(fnmatchcase(f.path, p) for p in wild)]
-    return dict(tree.read_many(paths))

@@ -18,7 +18,7 @@ from cartographer.compare.selection import Selection, select
 from cartographer.compare.timeline import Timeline, timelines
 from cartographer.errors import CartographerError, CompareError, NotFound
 from cartographer.model.source import HistoryLevel
-from cartographer.pipeline.building import operators_of
+from cartographer.pipeline.lists import operators_of
 from cartographer.progress import SilentProgress
 from cartographer.query import atlases
 from cartographer.store import database
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cartographer.progress import Progress
 
 CORE = "core"  # the tag of aten/src/ATen/native/tags.yaml
-FIRST_LIST = (0, 4)  # the first release whose operators stand in native_functions.yaml
 
 
 def compare_releases(
@@ -56,10 +55,10 @@ def compare_releases(
 def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple[OperatorList, Path | None]:
     """The operator list that one argument means, and the database when it is an atlas."""
     path = Path(text)
-    db = database.locate(path) if path.exists() else None
+    db = path if path.suffix == ".db" else path / database.FILE_NAME if (path / database.FILE_NAME).is_file() else None
     if db is None and not path.exists() and repo is None and not wheel:
         db = _known(text)
-    if db is not None and db.is_file() and db.name.endswith(".db"):
+    if db is not None:
         with Reader(db) as reader:
             listed = reader.oplist()
         if listed is None:
@@ -94,14 +93,17 @@ def operator_history(
     lists: dict[str, OperatorList] = {}
     requests = [*_tags(repo, since), *(SourceRequest(source=str(p)) for p in _wheels(wheels)), *(SourceRequest(source=str(p)) for p in sources)]
     progress.stage("reading operator lists", len(requests))
+    without: list[str] = []
     for request in requests:
         try:
             listed = operators_of(request, SilentProgress())
         except CartographerError as error:
-            progress.note(f"{request.version or request.source} is left out: {error.message}")
+            without.append(f"{request.version or request.source} ({error.message})")
         else:
             lists.setdefault(listed.tag, listed)
         progress.step()
+    if without:
+        progress.note(f"{len(without)} releases have no operator list that can be read, among them {without[-1]}")
     if not requests:
         lists = {listed.tag: listed for listed in _atlas_lists()}
     ordered = sorted(lists.values(), key=lambda side: refs.numbers(side.version))
@@ -121,7 +123,7 @@ def _tags(repo: str | None, since: str | None) -> Iterator[SourceRequest]:
     if git_dir is None:
         raise CompareError("not a git repository", where=repo, hint="--repo takes the path of a clone of PyTorch")
     known = (ref.removeprefix("refs/tags/") for ref in repository_refs(Git(git_dir)) if ref.startswith("refs/tags/"))
-    least = max(FIRST_LIST, refs.numbers(since)) if since else FIRST_LIST
+    least = refs.numbers(since) if since else ()
     tags = sorted((tag for tag in known if refs.is_release(tag) and refs.numbers(tag) >= least), key=refs.release_order)
     for tag in tags:
         yield SourceRequest(version=tag, repo=repo, history=HistoryLevel.NONE)

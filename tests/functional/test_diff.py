@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""diff and history over the tags of mini torch."""
+
+import json
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from cartographer.checkout.demo import make_demo_repository
+from cartographer.cli import commands
+from cartographer.compare.machine import JSON_SCHEMA
+from cartographer.errors import CompareError, NotFound
+from cartographer.pipeline.releases import compare_releases, operator_history
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    return str(make_demo_repository(tmp_path_factory.mktemp("diff") / "mini.git"))
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("CARTOGRAPHER_CACHE", str(tmp_path / "cache"))
+
+
+def test_between_two_tags(repository) -> None:
+    found = compare_releases("v0.1.0", "v0.2.0", repo=repository)
+    ids = {(c.op, c.id) for c in found.changes}
+    assert ("aten::potrf", "op-removed") in ids
+    assert ("aten::cholesky", "op-added") in ids
+    assert ("aten::mul.Tensor", "overload-added") in ids
+    assert len(found.old_web.rpartition("/")[2]) == 40  # permalinks are pinned to the commit
+    removed = next(c for c in found.changes if c.id == "op-removed")
+    assert removed.places[0].path == "aten/src/ATen/native/native_functions.yaml"
+
+
+def test_backwards_too(repository) -> None:
+    forth = compare_releases("v0.2.0", "v0.3.0", repo=repository)
+    back = compare_releases("v0.3.0", "v0.2.0", repo=repository)
+    assert {c.op for c in forth.changes if c.id.endswith("-added")} >= {"aten::square", "aten::linear"}
+    assert {c.op for c in back.changes if c.id.endswith("-removed")} >= {"aten::square", "aten::linear"}
+
+
+def test_forms_and_exit_codes(repository) -> None:
+    def run(*words: str):
+        return CliRunner().invoke(commands, ["diff", "v0.1.0", "v0.2.0", "--repo", repository, *words], standalone_mode=False)
+
+    jsonschema.validate(json.loads(run("--format", "json").stdout), JSON_SCHEMA)
+    assert "potrf" in run().stdout
+    assert "| `potrf` |" in run("--format", "markdown").stdout
+    assert "::error" in run("--format", "github").stdout
+    assert run("--fail-on", "break").return_value == 1
+    assert run("--fail-on", "break", "--op", "mul*", "--level", "break").return_value in (0, 1)
+    assert run("--op", "nothing*", "--fail-on", "info").return_value == 0
+
+
+def test_an_error_is_never_no_changes(repository) -> None:
+    result = CliRunner().invoke(commands, ["diff", "v0.1.0", "v9.9.9", "--repo", repository], standalone_mode=False)
+    assert isinstance(result.exception, CompareError)
+    assert result.exception.exit_code == 2
+    assert "v9.9.9" in str(result.exception)
+
+
+def test_history(repository) -> None:
+    (line,), looked = operator_history(["potrf"], repo=repository)
+    assert looked == ("v0.1.0", "v0.2.0", "v0.3.0")
+    assert "gone in v0.2.0" in line.says
+    lines, _ = operator_history(["relu"], repo=repository)
+    assert [line.name for line in lines] == ["aten::relu"]
+    with pytest.raises(NotFound, match="no release"):
+        operator_history(["no_such_operator"], repo=repository)
