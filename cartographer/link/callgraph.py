@@ -36,7 +36,7 @@ _MEMBER = re.compile(r"\.|->|::")
 _NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", "at::checkSame", "at::namedinference::", "namedinference::")
 # Code of kernels, and within it the plumbing that all kernels use and that leads anywhere.
 _SCOPE = (
-    "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/hip/", "aten/src/ATen/mps/",
+    "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/mps/",
     "aten/src/ATen/mkl/", "aten/src/ATen/xpu/", "aten/src/ATen/quantized/", "aten/src/ATen/LegacyTH", "aten/src/TH", "aten/src/ATen/sparse",
 )  # fmt: skip
 _PLUMBING = re.compile(
@@ -45,6 +45,7 @@ _PLUMBING = re.compile(
     r"|aten/src/TH/(THTensor|THStorage|THAllocator|THGeneral|generic/THTensor\.|generic/THStorage).*"
     r"|aten/src/THC/(THCGeneral|THCStorage|THCAllocator|generic/THCStorage).*"
 )
+_CLASSES_IN = ("aten/src/ATen/native/", "aten/src/ATen/quantized/", "aten/src/TH")
 _CLASSES_AT_MOST = 4  # a method that more classes have tells nothing
 
 
@@ -87,9 +88,11 @@ class CallGraph:
         around = types_around(defined.fact)
         scope = scope_of(defined, self.device)
         for order, call in enumerate(defined.fact.calls):
-            if call.form == "lambda" or (call.guards and self.world.allows(call.guards) is False):
+            allowed = self.world.allows(call.guards) if call.guards else True
+            if call.form == "lambda" or allowed is False:
                 continue
-            spot = Spot(call, defined, scope, order, _branch(call), asked(call.context))
+            without = allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in call.guards)
+            spot = Spot(call, defined, scope, order, _branch(call), asked(call.context), without)
             match call.form:
                 case "message":
                     receiver, _, selector = call.name.partition(" ")
@@ -194,7 +197,7 @@ class CallGraph:
     def _is_method(self, defined: Defined, arguments: int) -> bool:
         if len(defined.segments) < 2 or not defined.segments[-2][:1].isupper() or defined.fact.kind not in ("method", "function"):
             return False
-        if defined.device not in ("", self.device) or not self.follows(defined):
+        if defined.device not in ("", self.device) or not defined.path.startswith(_CLASSES_IN):
             return False
         low, high = bounds(defined.fact)
         return low <= arguments <= high
@@ -236,7 +239,7 @@ class CallGraph:
 
 def _count(call: Call) -> int | None:
     """The number of arguments; None when it cannot be told (packs, macros)."""
-    if call.form != "call" or any(a.endswith("...") or (a[:1].isupper() and a.isupper()) for a in call.arguments):
+    if call.form != "call" or any(a.endswith("...") or a.isupper() or (a[:1] == "[" and "]" not in a) for a in call.arguments):
         return None
     return len(call.arguments)
 

@@ -198,7 +198,9 @@ def ordered(ways: Iterable[Way], operator: Operator) -> list[Way]:
 
 def beside(ways: list[Way]) -> list[Way]:
     """The ways worth showing beside the first."""
-    return [w for w in ways[1 : BRANCHES + 1] if w.cost <= ways[0].cost + BESIDE and w.site.kind != "dispatch"]
+    main = ways[0]
+    near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE and w.site.kind != "dispatch")
+    return [w for w in near if w.registration is None or len(w.hops) <= len(main.hops)][:BRANCHES]
 
 
 def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:

@@ -79,10 +79,12 @@ def _library(name: str, device: str) -> str:
 
 @lru_cache(maxsize=16384)
 def asked(context: str) -> frozenset[str]:
-    """The devices and layouts that a condition asks for; none when it is too involved to tell."""
-    if not context or "!" in context or "||" in context:
-        return frozenset()
-    return frozenset(name for name, pattern in _ASKS if pattern.search(context))
+    """The devices and layouts that a condition asks for; terms that are negated or joined by `||` ask for nothing."""
+    found = set()
+    for term in context.split("&&"):
+        if "!" not in term and "||" not in term:
+            found.update(name for name, pattern in _ASKS if pattern.search(term))
+    return frozenset(found)
 
 
 def answers(device: str, layout: str) -> frozenset[str]:

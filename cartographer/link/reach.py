@@ -26,6 +26,7 @@ KEPT = 14  # ways kept for each function
 CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0}
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
+_COPIES = 3.0  # moving memory is seldom the work itself
 _ASIDE = 30.0
 
 
@@ -97,7 +98,7 @@ class Search:
             elif site.kind == "helper":
                 self._helper(site, start, depth, ways, operators)
             else:
-                end = _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
+                end = _COPIES if site.library == "CUDA runtime" else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
                 ways.append(Way(end + self._aside(site) + _order(site), (), site, start))
         return Reach(_best(ways), _distinct(operators), tuple(nulls))
 
@@ -146,11 +147,13 @@ def _aside(site: Site) -> float:
 
 
 def _order(site: Site) -> float:
-    """Of two equal ways the first in the body comes first; one under no condition before one under a condition."""
+    """Of two equal ways the first in the body comes first, the general case before special ones: no condition, `else` and
+    `default` before `if` and `case`.
+    """
     branch = 0.0
     if site.branch:
-        branch = 0.2 if "case " in site.branch else (0.0 if site.branch.endswith("default") else 0.05)
-    return min(site.order, 900) * 1e-4 + branch
+        branch = 1.5 if "case " in site.branch else (0.0 if "!(" in site.branch or site.branch.endswith("default") else 0.1)
+    return min(site.order, 900) * 1e-4 + branch + (1.0 if site.without else 0.0)
 
 
 def _launching(reach: Reach) -> Way | None:

@@ -46,6 +46,7 @@ class Site:
     library: str = ""
     stub: StubPlaces | None = None
     texts: tuple[str, ...] = ()  # literals that name a Metal kernel
+    without: bool = False  # only in a build without some feature that the tree leaves open
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class Spot:
     order: int
     branch: str
     asks: frozenset[str]
+    without: bool = False
 
     def site(
         self, kind: str, name: str, targets: tuple[Defined, ...] = (), *, called: Called | None = None, given: tuple[Given, ...] = (),
@@ -67,4 +69,5 @@ class Spot:
         asks = self.asks | {NEVER} if never else self.asks
         return Site(
             kind, name, self.inside.path, line or self.call.line, self.order, self.branch, asks, targets, called, given, library, stub, texts,
+            self.without,
         )  # fmt: skip
