@@ -43,10 +43,11 @@ def timeline_text(found: Sequence[Timeline], looked: Sequence[str]) -> Iterator[
         yield f"{line.name}  {line.says}"
         for event in line.events:
             if not event.changes:
-                yield f"  {event.release:<12} {event.schema}"
+                yield f"  {event.release:<20} {event.schema}"
             for change in event.changes:
                 shown = change.new if change.id.endswith("-added") else f"{change.old or 'nothing'} → {change.new or 'nothing'}"
-                yield f"  {event.release:<12} {change.id}: {shown}" + ("" if change.id.endswith("-added") else f"  ({change.reason})")
+                step = f"{event.previous} → {event.release}"
+                yield f"  {step:<20} {change.id}: {shown}" + ("" if change.id.endswith("-added") else f"  ({change.reason})")
 
 
 def timeline_json(found: Sequence[Timeline], looked: Sequence[str]) -> str:

@@ -26,6 +26,10 @@ _COMPOSITES = {
 }
 
 
+# Keys for which torchgen writes the kernel around an inner loop (torchgen/model.py, UFUNC_DISPATCH_KEYS).
+_UFUNC = {"CPU", "CUDA"}
+
+
 def composite_kind(row: OperatorRow) -> str:
     """Implicit, Explicit, ExplicitNonFunctional or no."""
     return next((word for key, word in _COMPOSITES.items() if key in row.dispatch), "no")
@@ -36,7 +40,9 @@ def effective_keys(row: OperatorRow, side: OperatorList) -> frozenset[str]:
     keys = set(row.dispatch)
     if row.structured_delegate:
         delegate = side.rows.get(f"aten::{row.structured_delegate}")
-        keys |= set(delegate.dispatch) if delegate else set()
+        keys |= effective_keys(delegate, side) if delegate else set()
+    if "ufunc_inner_loop" in row.flags:
+        keys |= _UFUNC
     return frozenset(keys)
 
 

@@ -67,6 +67,6 @@ def test_history(repository) -> None:
     assert looked == ("v0.1.0", "v0.2.0", "v0.3.0")
     assert "gone in v0.2.0" in line.says
     lines, _ = operator_history(["relu"], repo=repository)
-    assert [line.name for line in lines] == ["aten::relu"]
+    assert "aten::relu" in [line.name for line in lines]
     with pytest.raises(NotFound, match="no release"):
         operator_history(["no_such_operator"], repo=repository)
