@@ -87,30 +87,48 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(words: list[str], *, debug: bool) -> int:
     try:
-        if _COMPLETE in os.environ:  # click answers the shell and leaves
-            commands.main(args=words, prog_name=PROGRAM, complete_var=_COMPLETE)
-        with commands.make_context(PROGRAM, words) as context:
-            commands.invoke(context)
-        sys.stdout.flush()
-    except click.exceptions.Exit as leaving:  # --help, --version
-        return leaving.exit_code
-    except CartographerError as error:
-        if debug:
+        return _invoke(words)
+    except (Exception, KeyboardInterrupt) as error:
+        if debug and not isinstance(error, click.ClickException):
             raise
-        _tell(error)
-        return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        if sys.stderr.isatty():
-            click.echo(err=True)  # the terminal has written ^C
-        _say("stopped")
-        return 130
-    except BrokenPipeError:  # the reader of our output has gone; nobody is left to be told
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return 0
+        code = _code_of(error)
+        if code is None:  # a fault of ours keeps its traceback
+            raise
+        return code
+
+
+def _invoke(words: list[str]) -> int:
+    if _COMPLETE in os.environ:  # click answers the shell and leaves
+        commands.main(args=words, prog_name=PROGRAM, complete_var=_COMPLETE)
+    try:
+        with commands.make_context(PROGRAM, words) as context:
+            code = commands.invoke(context)
+    except click.exceptions.Exit as leaving:  # --help, --version
+        code = leaving.exit_code
+    sys.stdout.flush()
+    return code if isinstance(code, int) else 0  # a command may give an exit code of its own
+
+
+def _code_of(error: BaseException) -> int | None:
+    """Tell what happened, and the exit code; None for what should not have happened."""
+    match error:
+        case CartographerError():
+            _tell(error)
+            return error.exit_code
+        case click.ClickException():
+            error.show()
+            return error.exit_code
+        case click.Abort() | KeyboardInterrupt():
+            if sys.stderr.isatty():
+                click.echo(err=True)  # the terminal has written ^C
+            _say("stopped")
+            return 130
+        case OSError():  # the disk, a permission, a full device: the machine's fault and not ours
+            if not isinstance(error, BrokenPipeError):  # whoever read our output has gone: nobody is left to be told
+                _tell(CartographerError(error.strerror or str(error), where=error.filename, hint="--debug shows where it happened"))
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written has no place to go
+            return 1
+    return None
 
 
 def _tell(error: CartographerError) -> None:

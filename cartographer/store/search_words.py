@@ -4,6 +4,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # The order is the order of answers; a kind's place is part of the index (schema.sql, table search).
 KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "generated", "symbol")
@@ -12,12 +17,20 @@ _IDENTIFIER = r"\w+"
 _PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 
 
+@cache
+def _finders() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
+    """Compiled when an index is written: a look-up does without."""
+    return re.compile(_IDENTIFIER).findall, re.compile(_PART).findall
+
+
+@lru_cache(maxsize=1 << 16)
 def words(text: str) -> str:
     """`FunctionsManual::sumBackward2` -> "functionsmanual functions manual sumbackward2 sum backward 2"."""
+    identifiers, parts = _finders()
     found: dict[str, None] = {}
-    for identifier in re.findall(_IDENTIFIER, text):
+    for identifier in identifiers(text):
         found[identifier.lower()] = None
-        for part in re.findall(_PART, identifier):
+        for part in parts(identifier):
             found[part.lower()] = None
     return " ".join(found)
 

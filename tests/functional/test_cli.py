@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -141,6 +142,30 @@ def test_broken_pipe_is_quiet(folder):
     _, errors = running.communicate(timeout=30)
     assert errors == ""
     assert running.returncode in {0, 1}
+
+
+@pytest.mark.parametrize("words", [("export",), ("where", "add", "--atlas")])
+def test_full_device(folder, words):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*COMMAND, *words, str(folder)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_exit_code_of_a_command_is_kept(monkeypatch):
+    import click
+
+    from cartographer import cli
+
+    @click.command("three")
+    def three_command():
+        return 3
+
+    monkeypatch.setattr(cli.Commands, "get_command", lambda *_: three_command)
+    monkeypatch.setattr(cli, "COMMANDS", {"three": "nowhere"})
+    assert cli._run(["three"], debug=False) == 3
 
 
 def _on_terminal(words, **environment):
