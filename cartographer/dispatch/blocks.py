@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.expand.expander import Expander
-from cartographer.expand.tokens import read_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,13 +59,18 @@ class FileBlocks:
 
 def block_macros(table: MacroTable) -> frozenset[str]:
     """Macros of PyTorch whose expansion holds a registration block, directly or through each other."""
+    return frozenset(name for name in macros_with(table, re.compile("TORCH_LIBRARY")) if not _BLOCK_FAMILY.match(name))
+
+
+def macros_with(table: MacroTable, wanted: re.Pattern[str]) -> frozenset[str]:
+    """Macros whose expansion holds a pattern, directly or through each other."""
     bodies = {
         name: " ".join(definition.body for _, definition in table.definitions(name))
         for name in table.names()
         if not _BLOCK_FAMILY.match(name)
     }
     found: set[str] = set()
-    fresh = {name for name, body in bodies.items() if "TORCH_LIBRARY" in body}
+    fresh = {name for name, body in bodies.items() if wanted.search(body)}
     while fresh:
         found |= fresh
         pattern = re.compile(r"\b(?:" + "|".join(map(re.escape, sorted(fresh))) + r")\b")
@@ -74,9 +78,9 @@ def block_macros(table: MacroTable) -> frozenset[str]:
     return frozenset(found)
 
 
-def read_blocks(path: str, text: str, table: MacroTable, macros: frozenset[str]) -> FileBlocks:
+def read_blocks(path: str, tokens: list[Token], table: MacroTable, macros: frozenset[str]) -> FileBlocks:
     """All registration blocks of one file, those that macros make included."""
-    tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(read_tokens(text, path))
+    tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(tokens)
     reader = _Reader(path, tokens)
     reader.read()
     return FileBlocks(path, tuple(reader.blocks), reader.functions, reader.constants)

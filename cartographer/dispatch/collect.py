@@ -73,6 +73,7 @@ def registrations(
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
     found = library_findings(listed, table, build, scopes(facts)) + Findings(unresolved=notes)
+    found = replace(found, defined=tuple(_with_schema(defined, facts) for defined in found.defined))
     if not complete:
         reason = "not in a wheel: blocks of TORCH_LIBRARY stand in .cpp files"
         found += Findings(unresolved=(Unresolved("dispatch", "registrations by hand in C++", reason),))

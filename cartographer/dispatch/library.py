@@ -5,10 +5,11 @@ exist for TorchScript only.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cartographer.dispatch.blocks import arguments, block_macros, matching, mentions_registration, read_blocks
+from cartographer.dispatch.blocks import arguments, block_macros, macros_with, matching, mentions_registration, read_blocks
 from cartographer.dispatch.findings import Defined, Fallback, Findings, Registered, ScriptOperator
 from cartographer.dispatch.statements import Statement, is_name, schema_name, statements
 from cartographer.expand.expander import Expander, ExpansionTooLargeError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
 
 CATCH_ALL = "CatchAll"  # a registration without a key; what it becomes, the release decides (KeyRules.catch_all)
+_SCRIPT = re.compile(r"\bOperator(?:Generator|GeneratorArgs)?\b\s*[({]")
 _SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGeneratorArgs"})  # torch/csrc/jit/runtime/operator.h
 # Names that blocks keep as they are: what they expand to is PyTorch's plumbing, what they mean we know.
 _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_BOX", "TORCH_CHECK"})
@@ -47,17 +49,19 @@ def library_findings(
     `known`: the tree's namespaces (`scopes`).
     """
     macros = block_macros(table)
+    script = macros_with(table, _SCRIPT)
     found = Findings()
     for path, text in texts:
+        tokens = read_tokens(text, path)
         try:
-            file = read_blocks(path, text, table, macros)
+            file = read_blocks(path, tokens, table, macros)
         except ExpansionTooLargeError as error:
             found += Findings(unresolved=(Unresolved("dispatch", path, f"expansion without bounds: {error}", path),))
             continue
         for block in file.blocks:
             found += _block_findings(block, file, table, build, known)
         if "/jit/" in path:
-            found += Findings(script=tuple(_script_operators(path, text, table)))
+            found += Findings(script=tuple(_script_operators(path, tokens, table, script)))
     return found
 
 
@@ -161,13 +165,12 @@ def scopes(facts: Mapping[str, FileFacts]) -> frozenset[str]:
     return frozenset("::".join(parts[:depth]) for parts in (s.split("::") for s in inner) for depth in range(1, len(parts) + 1))
 
 
-def _script_operators(path: str, text: str, table: MacroTable) -> Iterable[ScriptOperator]:
-    """Schemas given to torch::jit::Operator in its three spellings, macros expanded."""
-    if "Operator(" not in text and "OperatorGenerator" not in text:
+def _script_operators(path: str, tokens: list[Token], table: MacroTable, macros: frozenset[str]) -> Iterable[ScriptOperator]:
+    """Schemas given to torch::jit::Operator in its three spellings, macros that make them expanded."""
+    if not any(t.text in _SCRIPT_CLASSES or t.text in macros for t in tokens):
         return
-    tokens: list[Token] = read_tokens(text, path)
     try:
-        tokens = Expander(table, path, 0, wanted=lambda name: name not in _KEPT).expand(tokens)
+        tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(tokens)
     except ExpansionTooLargeError:
         return
     for index, token in enumerate(tokens[:-1]):

@@ -50,7 +50,7 @@ def evaluate(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
 
 def _constant(_run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
     if isinstance(node.value, str):
-        return Text(node.value, Location(scope.module.path, node.lineno))
+        return Text(node.value, scope.module.at(node.lineno))
     return node.value
 
 
@@ -74,7 +74,7 @@ def look_up(run: Interpreter, name: str, scope: Scope) -> Value:
 
 
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
-    return attribute(run, evaluate(run, node.value, scope), node.attr, Location(scope.module.path, node.lineno))
+    return attribute(run, evaluate(run, node.value, scope), node.attr, scope.module.at(node.lineno))
 
 
 def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a kind of value
@@ -173,7 +173,7 @@ def _function_attribute(_run: Interpreter, value: Function, name: str) -> Value:
     if name in value.attributes:
         return value.attributes[name]
     if name == "__name__":
-        return Text(value.name, Location(value.origin.scope.module.path, value.origin.node.lineno))
+        return Text(value.name, value.origin.scope.module.at(value.origin.node.lineno))
     known = {"__qualname__": value.qualname, "__module__": value.origin.scope.module.name}
     if name in known:
         return known[name]
@@ -209,7 +209,7 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             return Unknown("call with unknown keywords")
     if isinstance(function, Native) and function.name == "super" and not args:
         return run.super_of(scope)
-    return run.call(function, args, keywords, Location(scope.module.path, node.lineno))
+    return run.call(function, args, keywords, scope.module.at(node.lineno))
 
 
 def _sequence(run: Interpreter, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
@@ -253,7 +253,7 @@ def _joined(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
             return Unknown("f-string")
         parts.append(str(value))
     # A name that is put together is named by the statement that asks for it.
-    return Text("".join(parts), run.here or Location(scope.module.path, node.lineno))
+    return Text("".join(parts), run.here or scope.module.at(node.lineno))
 
 
 def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:

@@ -90,7 +90,7 @@ class Interpreter:
 
     def cannot_tell(self, what: str, place: Location | None) -> None:
         """Note that a registration is seen but not understood."""
-        here = place or Location("", 0)
+        here = self.here or place or Location("", 0)
         self.notes.append(Unresolved("dispatch", what, "it depends on a value that we cannot tell", here.path, here.line))
 
     # --- modules
@@ -135,7 +135,7 @@ class Interpreter:
             return
         scope = Scope(module.namespace, None, module)
         for statement in tree.body:
-            self.here = Location(module.path, statement.lineno)
+            self.here = module.at(statement.lineno)
             try:
                 self.statement(statement, scope)
             except RaisedError as error:
@@ -399,7 +399,7 @@ class Interpreter:
         value: Value = self.make_function(node, scope, node.name)
         for decorator in reversed(node.decorator_list):
             given = evaluate(self, decorator, scope)
-            made = self.call(given, [value], {}, Location(scope.module.path, decorator.lineno))
+            made = self.call(given, [value], {}, scope.module.at(decorator.lineno))
             # A decorator that we cannot follow is taken to return the function, or a wrapper of it.
             value = value if isinstance(made, Unknown) or made is None else made
         self._variables_of(node.name, scope)[node.name] = value
@@ -420,7 +420,7 @@ class Interpreter:
                 function.qualname = f"{made.name}.{function.name}"
         value: Value = made
         for decorator in reversed(node.decorator_list):
-            result = self.call(evaluate(self, decorator, scope), [value], {}, Location(scope.module.path, decorator.lineno))
+            result = self.call(evaluate(self, decorator, scope), [value], {}, scope.module.at(decorator.lineno))
             value = result if isinstance(result, (Class, Function, Instance)) else value
         scope.variables[node.name] = value
 

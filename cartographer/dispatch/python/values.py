@@ -7,10 +7,10 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cartographer.model.location import Location
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from cartographer.model.location import Location
 
 Value = Any
 
@@ -77,6 +77,13 @@ class Module:
     native: bool = False
     stand_in: Value = None  # asked for the members of a native module
     pending: dict[str, list[ast.stmt]] = field(default_factory=dict)  # by the name that they bind, not evaluated yet
+    places: dict[int, Location] = field(default_factory=dict)
+
+    def at(self, line: int) -> Location:
+        """A line of the module's file."""
+        if line not in self.places:
+            self.places[line] = Location(self.path, line)
+        return self.places[line]
 
 
 @dataclass(slots=True, eq=False)
