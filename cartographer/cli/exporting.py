@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from cartographer.cli.shared import atlas_option, open_atlas, put
+from cartographer.cli.shared import atlas_option, open_atlas, put_data
 
 
 @click.command("export", short_help="Write an atlas as JSON lines.")
@@ -20,6 +20,6 @@ def export_command(named: str | None, output: Path | None, atlas: str | None) ->
 
     with open_atlas(named or atlas) as reader:
         if output is None:
-            put(export.lines(reader))
+            put_data(export.lines(reader))
         else:
             export.write(reader, output)

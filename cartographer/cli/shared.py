@@ -44,21 +44,37 @@ def ink() -> Ink:
 
 
 def put(lines: Iterable[str]) -> None:
-    """Write lines to standard output; characters that it cannot show become question marks."""
+    """Write lines for people. Names come from the analysed source: whatever would steer the terminal is made visible."""
+    put_data(line if line.isprintable() else _harmless(line) for line in lines)
+
+
+def put_data(lines: Iterable[str]) -> None:
+    """Write lines for programs, as they are."""
     stream = sys.stdout
-    try:
-        for line in lines:
+    if not stream.isatty() and hasattr(stream, "reconfigure"):
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # files and pipes are UTF-8 whatever the terminal's language
+    for line in lines:
+        try:
             stream.write(f"{line}\n")
-    except UnicodeEncodeError:
-        click.echo("some names cannot be shown in this encoding; set PYTHONIOENCODING=utf-8", err=True)
-        raise
+        except UnicodeEncodeError:  # an old terminal
+            stream.write(f"{line.encode(stream.encoding or 'ascii', 'replace').decode(stream.encoding or 'ascii')}\n")
+
+
+def _harmless(line: str) -> str:
+    """Our colours, tabs and line ends stay; every other control character becomes its sign."""
+    import re
+
+    return "".join(
+        part if re.fullmatch("\x1b\\[[0-9;]*m", part) else "".join(c if c.isprintable() or c in "\t\n" else "\ufffd" for c in part)
+        for part in re.split("(\x1b\\[[0-9;]*m)", line)
+    )
 
 
 def put_json(value: object) -> None:
     """Write one JSON value, readable."""
     import json
 
-    put([json.dumps(value, ensure_ascii=False, indent=2)])
+    put_data([json.dumps(value, ensure_ascii=False, indent=2)])
 
 
 def complete_operator(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001

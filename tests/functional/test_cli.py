@@ -293,3 +293,42 @@ def test_python(folder):
         assert atlas.search("add")[0].label == "aten::add"
         assert len(list(atlas.operators())) == 5
         assert len(list(atlas.export())) == 6
+
+
+def test_hostile_names_do_not_steer_the_terminal(tmp_path):
+    import dataclasses
+
+    import sample_atlas
+
+    from cartographer.store import writer
+
+    hostile = dataclasses.replace(
+        sample_atlas.operators()[0], name="aten::evil", schema="aten::evil\x1b]0;owned\x07\x1b[2J\u202e\x9b31m() -> ()", kernels={}, extra={"x": "\x1b[31mred"}
+    )
+    writer.write(dataclasses.replace(sample_atlas.atlas(), operators=(hostile,)), tmp_path)
+    plain = subprocess.run([*COMMAND, "show", "evil", "--atlas", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True).stdout
+    shown = _on_terminal(("show", "evil", "--atlas", str(tmp_path))).decode()
+    for text in (plain, shown):
+        assert "]0;owned" in text
+        for sign in ("\x1b]", "\x07", "\x1b[2J", "\u202e", "\x9b"):
+            assert sign not in text
+    exported = subprocess.run([*COMMAND, "export", str(tmp_path)], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert json.loads(exported.splitlines()[1])["schema"] == hostile.schema
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_any_encoding(tmp_path, encoding):
+    import dataclasses
+
+    import sample_atlas
+
+    from cartographer.store import writer
+
+    operator = dataclasses.replace(sample_atlas.operators()[0], extra={"note": "größer → 大"})
+    writer.write(dataclasses.replace(sample_atlas.atlas(), operators=(operator,)), tmp_path)
+    done = subprocess.run(
+        [*COMMAND, "show", "add", "--atlas", str(tmp_path)], capture_output=True, timeout=60, check=False, env=os.environ | {"PYTHONIOENCODING": encoding}
+    )
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert "größer → 大" in done.stdout.decode()  # a pipe is UTF-8 whatever the language of the machine
