@@ -73,9 +73,10 @@
   });
 
   // Search: a combobox over window.ATLAS_SHARDS. Shard 0 answers most; files, kernels and symbols come when asked for.
-  var input = $("#q"), list = $("#results"), rows = { "0": null }, wanted = {}, active = -1, hits = [];
+  var input = $("#q"), list = null, rows = { "0": null }, wanted = {}, active = -1, hits = [];
   // What a kind is worth: operators and the names of the user's world before the ground below them.
-  var WEIGHT = { plate: 0, operator: 0, python: 400, node: 300, binding: 500, guide: 350, stub: 600, kernel: 1200, folder: 900, file: 1000, symbol: 1500 };
+  var WEIGHT = { plate: 0, operator: 0, python: 400, node: 300, binding: 500, guide: 350, stub: 600, folder: 900, file: 1000, symbol: 1500 };
+  var KINDS = { K: "kernel", k: "kernel", d: "device", f: "function", m: "method", c: "class", x: "macro" };
   function load(name, then) {
     if (wanted[name]) { return; }
     wanted[name] = true;
@@ -115,10 +116,9 @@
       add(shard.files, "file", function (row) { return row.to || "source/" + encodeURI(row.name) + ".html"; });
       files = found.slice();
       add(shard.folders, "folder", function (row) { return row.to || "source/" + encodeURI(row.name) + "/index.html"; });
-    } else if (name === "kernels") {
-      add(shard.kernels, "kernel", function (row) { return row.to; });
     } else {
       add(shard.symbols, "symbol", null);
+      found.forEach(function (row) { row.reached = /(^| )K/.test(row.to); });
     }
     rows[name] = found;
   }
@@ -164,20 +164,20 @@
     return (rows.keys || []).filter(function (key) { return key === letters.slice(0, key.length).padEnd(key.length, "_") || (letters.length === 2 && key.length > 2 && key.indexOf(letters) === 0); });
   }
   function symbolPlaces(row) {
-    return row.to.split(" ").map(function (place) {
+    return row.to.split(" ").sort(function (a, b) { return (b.charAt(0) === "K") - (a.charAt(0) === "K"); }).map(function (place) {
       var found = /^(.)(\d+)(?:~(\d+))?:(\d+)$/.exec(place), file = found && files[Number(found[2])];
       if (!file) { return null; }
       var page = file.to || "source/" + encodeURI(file.name) + ".html";
       if (found[3]) { page = page.replace(/\.html$/, "~" + found[3] + ".html"); }
-      return { address: page + "#L" + found[4], far: file.name.split("/").pop() + ":" + found[4] };
+      return { address: page + "#L" + found[4], far: file.name.split("/").pop() + ":" + found[4], kind: KINDS[found[1]] || "symbol" };
     }).filter(Boolean);
   }
   function find(query) {
-    var found = [], names = ["0", "kernels", "files"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
+    var found = [], names = ["0", "files"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
     names.forEach(function (name) {
       (rows[name] || []).forEach(function (row) {
         var points = row.kind === "guide" ? guideScore(row, query) : score(row.low, query);
-        if (points >= 0) { found.push([points + WEIGHT[row.kind] + (row.later || 0), row]); }
+        if (points >= 0) { found.push([points + WEIGHT[row.kind] + (row.later || 0) - (row.reached ? 300 : 0), row]); }
       });
     });
     var tail = query.split(/::|\./).filter(Boolean).pop() || "";
@@ -193,9 +193,10 @@
     found.sort(function (a, b) { return a[0] - b[0] || (a[1].name < b[1].name ? -1 : 1); });
     var seen = {}, shown = [];
     found.forEach(function (pair) {
-      var row = pair[1], places = row.kind === "symbol" ? symbolPlaces(row).slice(0, 4) : [{ address: row.address(row), far: row.kind === "operator" ? "" : row.kind === "stub" || row.kind === "plate" || row.kind === "guide" || row.kind === "folder" || row.kind === "file" ? "" : row.kind === "kernel" ? decodeURI(row.to.split("/").pop().replace(/(~\d+)?\.html(#L)?/, ":").replace(/:$/, "")) : row.to }];
+      var row = pair[1], far = /python|binding|node/.test(row.kind) ? row.to : "";
+      var places = row.kind === "symbol" ? symbolPlaces(row).slice(0, 4) : [{ address: row.address(row), far: far }];
       places.forEach(function (place) {
-        if (shown.length < 14 && !seen[place.address + row.name]) { seen[place.address + row.name] = true; shown.push({ row: row, address: place.address, far: place.far }); }
+        if (shown.length < 14 && !seen[place.address + row.name]) { seen[place.address + row.name] = true; shown.push({ row: row, address: place.address, far: place.far, kind: place.kind || row.kind }); }
       });
     });
     return shown;
@@ -209,14 +210,14 @@
   function search() {
     if (!rows["0"]) { load("0", search); return; }
     var query = input.value.trim().toLowerCase().replace(/^aten::/, "").replace(/^torch\.ops\.aten\./, "");
-    load("kernels", again); load("files", again);
+    load("files", again);
     shardsOf(query).forEach(function (key) { load("s-" + key, again); });
     list.textContent = ""; active = -1;
     if (!query) { close(); return; }
     hits = find(query);
     hits.forEach(function (hit, i) {
       var item = make("li", { id: "r" + i, role: "option", "aria-selected": "false" });
-      item.append(make("span", { class: "kind" }, hit.row.kind), mark(hit.row.name, query), make("span", { class: "far" }, hit.far));
+      item.append(make("span", { class: "kind" }, hit.kind), mark(hit.row.name, query), make("span", { class: "far" }, hit.far));
       item.addEventListener("mousedown", function (event) { event.preventDefault(); go(i); });
       list.appendChild(item);
     });
@@ -234,7 +235,10 @@
     options[active].scrollIntoView({ block: "nearest" });
   }
   function close() { list.hidden = true; input.setAttribute("aria-expanded", "false"); input.removeAttribute("aria-activedescendant"); }
-  if (input && list) {
+  if (input) {
+    list = make("ul", { class: "results", id: "results", role: "listbox", "aria-label": "Search results", hidden: "" });
+    input.parentNode.append(make("kbd", { "aria-hidden": "true" }, "/"), list);
+    [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", "results"], ["aria-autocomplete", "list"]].forEach(function (pair) { input.setAttribute(pair[0], pair[1]); });
     input.addEventListener("focus", function () { load("0", again); });
     input.addEventListener("input", search);
     input.addEventListener("blur", close);
@@ -253,7 +257,8 @@
   document.addEventListener("keydown", function (event) {
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) { return; }
     if (waitingForFloor && /^[1-8]$/.test(event.key)) {
-      var floor = $(".gauge li:nth-child(" + event.key + ") a"); if (floor) { location.href = floor.href; }
+      var floor = $(".gauge li:nth-child(" + event.key + ") a");
+      location.href = floor ? floor.href : base + "index.html#floor-" + event.key;
     }
     waitingForFloor = event.key === "g";
     if ((event.key === "/" || event.key === "s") && input) { event.preventDefault(); input.focus(); input.select(); }

@@ -39,7 +39,8 @@ def create() -> Environment:
         extensions=[_Unindent],
     )
     environment.filters.update(
-        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural
+        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural,
+        way=lambda address, page: urls.relative(page, address),
     )
     return environment
 

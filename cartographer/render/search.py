@@ -6,8 +6,8 @@ each, a name a line, tab before what it leads to: half the size of JSON, and spl
 
     0        plates, operators, Python names, bindings, Nodes, stubs; and which other shards there are
     files    paths of files and folders
-    kernels  functions that kernel chains pass
-    s-XY     symbols by the first letters of their last part: `name TAB kind file:line ...`, file as its number in `files`
+    s-XY     symbols by the first letters of their last part: `name TAB kind file:line ...`, file as its number in `files`;
+             kind K is a function that some operator's kernel chain passes
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def shards(site: Site) -> list[tuple[str, bytes]]:
         "mains": str(len(site.catalog.bases)),
         "shards": " ".join(symbols),
     }
-    found = [_script("0", first), _script("files", _files(site)), _script("kernels", {"kernels": _lines(_kernels(site))})]
+    found = [_script("0", first), _script("files", _files(site))]
     found += [_script(f"s-{key}", {"symbols": text}) for key, text in symbols.items()]
     return found
 
@@ -123,22 +123,19 @@ def _files(site: Site) -> Mapping[str, str]:
     return {"files": "\n".join(files), "folders": "\n".join(folders)}
 
 
-def _kernels(site: Site) -> Iterator[str]:
-    for symbol, path, line in site.reached_places:
-        address = site.place(path, line)
-        if symbol and address:
-            yield f"{symbol}\t{urls.href(address)}"
-
-
 def _symbol_shards(site: Site) -> Iterator[tuple[str, str]]:
     names: dict[str, list[str]] = defaultdict(list)
     parts = site.catalog.part_of
+    reached: dict[str, set[int]] = defaultdict(set)
+    for _symbol, path, line in site.reached_places:
+        reached[path].add(line)
     for number, entry in enumerate(site.catalog.files):
-        of_file = parts.get(entry.path, {})
+        of_file, passed = parts.get(entry.path, {}), reached.get(entry.path, ())
         for symbol in site.catalog.symbols.get(entry.path, ()):
             part = of_file.get(symbol.line, 1)
             place = f"{number}:{symbol.line}" if part == 1 else f"{number}~{part}:{symbol.line}"
-            names[symbol.qualname or symbol.name].append(_KIND.get(symbol.kind, "o") + place)
+            kind = "K" if symbol.line in passed else _KIND.get(symbol.kind, "o")
+            names[symbol.qualname or symbol.name].append(kind + place)
     buckets: dict[str, list[str]] = defaultdict(list)
     for name in sorted(names):
         buckets[shard_of(name)].append(f"{name}\t{' '.join(names[name])}")

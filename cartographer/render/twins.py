@@ -1,37 +1,59 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The JSON twin of an operator's page: the same facts, under the names that the export gives them.
 
-Fields that hold nothing are left out, and a backend whose chain is that of another says so (`same_as`).
+Fields that hold nothing are left out. What overloads share stands once, at the end of the file (`steps` of chains, dispatch
+`layers`, `served`: runtime keys by what serves them), and overloads name it by its number there. Layers behind which only a
+general fallback stands are the same for all operators and are left out.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
-    from cartographer.model.operator import Chain, Operator
+    from cartographer.model.operator import Operator
     from cartographer.render.site import Site
 
 
 def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
     """(address, bytes): all overloads of one page."""
+    steps: _Table = {}
+    layers: _Table = {}
+    served: _Table = {}
+    overloads = [_overload(op, steps, layers, served) for op in site.catalog.bases[key]]
     value = {
         "kind": "operator",
         "name": key.removeprefix("op/").replace("/", "::"),
         "pytorch": site.catalog.source.version,
-        "overloads": [as_export(op) for op in site.catalog.bases[key]],
+        "overloads": overloads,
+        "steps": [_filled(msgspec.to_builtins(step)) for step in steps],
+        "layers": [_filled(msgspec.to_builtins(layer)) for layer in layers],
+        "served": [dict(table) for table in served],
     }
     address = site.settle(f"{key}.html").removesuffix(".html") + ".json"
     return address, msgspec.json.encode(value) + b"\n"
 
 
-def as_export(op: Operator) -> dict[str, Any]:
+_Table = dict[Any, int]
+
+
+def _overload(op: Operator, steps: _Table, layers: _Table, served: _Table) -> dict[str, Any]:
     """One overload; the model's own names are those of the export, but for helpers."""
-    value: dict[str, Any] = {"kind": "op", **_filled(msgspec.to_builtins(op))}
-    if op.kernels:
-        value["kernels"] = _kernels(op)
+    bare = replace(op, kernels={}, layers=(), dispatch={})
+    value: dict[str, Any] = {"kind": "op", **_filled(msgspec.to_builtins(bare))}
+    value["kernels"] = {
+        backend: _filled({
+            "status": chain.status.value, "reason": chain.reason, "steps": [steps.setdefault(step, len(steps)) for step in chain.steps],
+        })
+        for backend, chain in op.kernels.items()
+    }  # fmt: skip
+    own = [layer for layer in op.layers if not layer.outcome.endswith("backend fallback")]
+    value["layers"] = [layers.setdefault(layer, len(layers)) for layer in own]
+    if op.dispatch:
+        value["dispatch"] = served.setdefault(_served(op), len(served))
     if op.autograd and op.autograd.helpers:
         value["autograd"]["helpers"] = [
             {"symbol": helper.symbol, "path": helper.place.path, "line": helper.place.line} for helper in op.autograd.helpers
@@ -39,22 +61,18 @@ def as_export(op: Operator) -> dict[str, Any]:
     return value
 
 
-def _kernels(op: Operator) -> dict[str, Any]:
-    first: dict[Chain, str] = {}
-    found: dict[str, Any] = {}
-    for backend, chain in op.kernels.items():
-        same = first.setdefault(chain, backend)
-        if same == backend:
-            found[backend] = _filled(msgspec.to_builtins(chain))
-        else:
-            found[backend] = {"status": chain.status.value, "same_as": same}
-    return found
+def _served(op: Operator) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    groups: dict[str, list[str]] = {}
+    for key, outcome in op.dispatch.items():
+        groups.setdefault(outcome, []).append(key)
+    return tuple((outcome, tuple(keys)) for outcome, keys in groups.items())
 
 
 def _filled(value: Any) -> Any:
     """Without what holds nothing: null, false, empty text, lists and mappings; line ends go too."""
     if isinstance(value, dict):
-        return {key: kept for key, inner in value.items() if key != "end_line" and (kept := _filled(inner)) not in (None, False, "", [], {})}
+        filled = ((key, _filled(inner)) for key, inner in value.items() if key != "end_line")
+        return {key: inner for key, inner in filled if inner is not None and inner is not False and inner not in ("", [], {})}
     if isinstance(value, list):
         return [_filled(inner) for inner in value]
     return value

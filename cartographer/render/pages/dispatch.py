@@ -28,6 +28,7 @@ class RegistrationRow:
     unresolved: bool
     note: str
     registered: Receipt | None
+    letter: str  # of the rule in the page's list of receipts, for kernels that a generator implies
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,8 @@ _HOW = {
 _IMPLIED = (Origin.STRUCTURED, Origin.GENERATED)
 
 
-def rows_of(site: Site, op: Operator) -> tuple[RegistrationRow, ...]:
-    """One row a kernel; keys that share kernel, origin and place stand in one row."""
+def rows_of(site: Site, op: Operator, letters: dict[str, Receipt]) -> tuple[RegistrationRow, ...]:
+    """One row a kernel; keys that share kernel, origin and place stand in one row. `letters` grows over the page."""
     groups: dict[tuple[object, ...], list[Registration]] = {}
     for registration in op.registrations:
         chain = op.kernels.get(registration.key)
@@ -54,14 +55,16 @@ def rows_of(site: Site, op: Operator) -> tuple[RegistrationRow, ...]:
             registration.place, registration.rule, chain.steps[:1] if chain else (), chain.status if chain else None,
         )  # fmt: skip
         groups.setdefault(same if registration.kernel else (*same, registration.key), []).append(registration)
-    return tuple(_row(site, op, group) for group in groups.values())
+    return tuple(_row(site, op, group, letters) for group in groups.values())
 
 
-def _row(site: Site, op: Operator, group: list[Registration]) -> RegistrationRow:
+def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str, Receipt]) -> RegistrationRow:
     first = group[0]
     chain = op.kernels.get(first.key)
     entry = chain.steps[0] if chain and chain.steps else None
-    registered = site.receipt_of(first.place) or site.rule(first.rule)
+    rule = site.rule(first.rule) if not first.place else None
+    implied = bool(rule and first.origin in _IMPLIED)
+    letter = letter_of(rule, letters) if rule and implied else ""
     kernel = first.kernel or ("lets the call fall through" if first.fallthrough else entry.symbol if entry else "")
     return RegistrationRow(
         keys=tuple(registration.key for registration in group),
@@ -73,8 +76,22 @@ def _row(site: Site, op: Operator, group: list[Registration]) -> RegistrationRow
         active=first.active,
         unresolved=bool(chain and chain.status is Status.UNRESOLVED),
         note=_note(first, chain.reason if chain and chain.status is Status.UNRESOLVED else None),
-        registered=registered,
+        registered=site.receipt_of(first.place) or (None if implied else rule),
+        letter=letter,
     )
+
+
+def letter_of(rule: Receipt, letters: dict[str, Receipt]) -> str:
+    """The letter under which a page lists this receipt: a, b, ..., z, aa, ab, ..."""
+    for letter, known in letters.items():
+        if known == rule:
+            return letter
+    number, letter = len(letters), ""
+    while number >= 0:
+        number, rest = divmod(number, 26)
+        letter, number = chr(ord("a") + rest) + letter, number - 1
+    letters[letter] = rule
+    return letter
 
 
 def _note(registration: Registration, unresolved: str | None) -> str:

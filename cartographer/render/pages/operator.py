@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Origin, Status
@@ -50,6 +50,7 @@ class Overload:
     descends_for: str
     rows: tuple[RegistrationRow, ...]
     outcomes: tuple[KeysOf, ...]
+    as_main: int  # keys that are served as those of the main overload, and left out
     chains: tuple[ChainView, ...]
     unresolved: int
     way_back: WayBack | None
@@ -69,6 +70,15 @@ class OperatorPage:
     others: tuple[Overload, ...]
     twin: str  # the same as JSON
     relatives: tuple[Link, ...]
+    receipts: tuple[tuple[str, Receipt], ...]  # rules of generators, by letter
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a page has shown already, so that it is shown once: ends of chains, receipts of generators' rules."""
+
+    chains: Shown = field(default_factory=dict)
+    letters: dict[str, Receipt] = field(default_factory=dict)
 
 
 def build(site: Site, key: str) -> Page:
@@ -76,8 +86,9 @@ def build(site: Site, key: str) -> Page:
     operators = site.catalog.bases[key]
     main = main_of(operators)
     others = tuple(op for op in operators if op is not main)
-    shown: Shown = {}
-    first = _overload(site, main, shown, descent=True)
+    seen = Seen()
+    first = _overload(site, main, seen, descent=True)
+    rest = tuple(_without_shared(_overload(site, op, seen, descent=False), first) for op in others)
     name = key.removeprefix("op/").replace("/", "::")
     view = OperatorPage(
         name=name,
@@ -85,9 +96,10 @@ def build(site: Site, key: str) -> Page:
         lead=lead_of(operators, main),
         facts=facts_of(site, main, whole=True),
         main=first,
-        others=tuple(_overload(site, op, shown, descent=False) for op in others),
+        others=rest,
         twin=urls.href(site.settle(key + ".html").rpartition("/")[2].removesuffix(".html") + ".json"),
         relatives=_relatives(site, key),
+        receipts=tuple(seen.letters.items()),
     )
     floors = tuple(floor.number for floor in first.floors)
     return Page(
@@ -120,8 +132,8 @@ def main_of(operators: Sequence[Operator]) -> Operator:
     return min(operators, key=rank)
 
 
-def _overload(site: Site, op: Operator, shown: Shown, *, descent: bool) -> Overload:
-    chains = chains_of(site, op, shown)
+def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overload:
+    chains = chains_of(site, op, seen.chains)
     anchors = {backend: chain.anchor for chain in chains for backend in chain.backends}
     head, _, rest = op.schema.partition("(")
     backend = backend_of(op) if descent else ""
@@ -136,14 +148,22 @@ def _overload(site: Site, op: Operator, shown: Shown, *, descent: bool) -> Overl
         strip=_strip(site, op, anchors),
         floors=descent_of(site, op, backend) if descent else (),
         descends_for=backend,
-        rows=rows_of(site, op),
+        rows=rows_of(site, op, seen.letters),
         outcomes=outcomes_of(op),
+        as_main=0,
         chains=chains,
         unresolved=sum(chain.status is Status.UNRESOLVED for chain in op.kernels.values()),
         way_back=way_back_of(site, op),
         callers=_links(site, op.callers),
         callees=_links(site, op.callees),
     )
+
+
+def _without_shared(overload: Overload, main: Overload) -> Overload:
+    """Without the groups of runtime keys that are served exactly as those of the main overload."""
+    own = tuple(group for group in overload.outcomes if group not in main.outcomes)
+    as_main = sum(len(group.keys) for group in overload.outcomes) - sum(len(group.keys) for group in own)
+    return replace(overload, outcomes=own, as_main=as_main)
 
 
 def _strip(site: Site, op: Operator, anchors: dict[str, str]) -> tuple[Covered, ...]:
