@@ -3,7 +3,8 @@
 
 `git clone` cannot go on where it was interrupted. So the history is brought in pieces that each stay once they are
 here: the tag alone (depth 1); then older and older commits and folders in slices, without file contents; then the
-contents of the tag's files; then all older contents in batches sorted by path, which lets the server reuse its deltas.
+contents of the tag's files; or the contents of all versions, in batches sorted by file name, as git's own packs are, which
+lets the server reuse its deltas.
 A server that knows no filters sends contents along with each slice.
 """
 
@@ -101,9 +102,9 @@ class Store:
         return max(reached, key=_RANK.__getitem__, default=None)
 
     def is_complete(self, commit: str, level: HistoryLevel) -> bool:
-        """Whether nothing needs to be fetched for this level."""
+        """Whether nothing needs to be fetched for this level; a store that lost contents is not complete."""
         have = self.level(commit)
-        return have is not None and _RANK[have] >= _RANK[level]
+        return have is not None and _RANK[have] >= _RANK[level] and not self._lacking_in_tree(commit)
 
     def ask(self, version: str) -> refs.Resolved:
         """The commit that a version means in the remote. Raises Unreachable, or UnknownVersion with near misses."""
@@ -126,14 +127,14 @@ class Store:
             self._fetch_tip(wanted, name, shallow=not self._marked(HistoryLevel.FILES), filtered=True)
             if level is not HistoryLevel.NONE:
                 self._deepen(wanted, name)
+        if level is HistoryLevel.LINES:  # the tag's own files are among them, and cost the server less there
+            self._fetch_blobs(self._lacking_in_history(wanted.commit), f"all versions of the files of {name}")
         self._fetch_blobs(self._lacking_in_tree(wanted.commit), f"files of {name}")
-        self._mark(HistoryLevel.NONE, wanted.commit)
+        for reached, rank in _RANK.items():
+            if rank <= _RANK[level]:
+                self._mark(reached, wanted.commit)
         if level is HistoryLevel.NONE:
             return
-        self._mark(HistoryLevel.FILES, wanted.commit)
-        if level is HistoryLevel.LINES:
-            self._fetch_blobs(self._lacking_in_history(wanted.commit), f"older versions of the files of {name}")
-            self._mark(HistoryLevel.LINES, wanted.commit)
         self._git.succeeds("commit-graph", "write", "--reachable")
 
     def _fetch_tip(self, wanted: refs.Resolved, name: str, *, shallow: bool, filtered: bool) -> None:
@@ -210,10 +211,10 @@ class Store:
         return list(dict.fromkeys(file.blob for file in listing.files if file.path in listing.missing))
 
     def _lacking_in_history(self, commit: str) -> list[str]:
-        """Contents of every older version that are not here, sorted by path."""
+        """Contents of every version that are not here, sorted by file name."""
         done = [ref for ref in repository_refs(self._git) if ref.startswith(f"{_MARKS}/{HistoryLevel.LINES.value}/")]
         commits = self._git.run("rev-list", commit, *(f"^{ref}" for ref in done)).split()
-        self._progress.stage("listing older versions of files", len(commits))
+        self._progress.stage("listing all versions of files", len(commits))
         by_path: dict[bytes, bytes] = {}
         for chunk in _chunks(commits, 5_000):
             output = self._git.run(
@@ -222,7 +223,7 @@ class Store:
             for blob, path in parse_raw(output):
                 by_path.setdefault(blob, path)
             self._progress.step(len(chunk))
-        blobs = sorted(by_path, key=lambda blob: (by_path[blob], blob))
+        blobs = sorted(by_path, key=lambda blob: (by_path[blob].rpartition(b"/")[2], by_path[blob], blob))
         asked = b"".join(blob + b"\n" for blob in blobs)
         answers = self._objects().run("cat-file", "--batch-check=%(objectname)", data=asked).split(b"\n")
         return [blob.decode() for blob, answer in zip(blobs, answers, strict=False) if answer.endswith(b" missing")]

@@ -11,7 +11,14 @@ from cartographer.checkout import refs
 from cartographer.checkout.blob_ids import UNREADABLE, BlobIds, Identity, blob_id
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
-from cartographer.checkout.versions import WITNESSES, find_version, is_safe, release_of, require_pytorch, version_of_commit
+from cartographer.checkout.versions import (
+    WITNESSES,
+    find_version,
+    is_safe,
+    release_of,
+    require_pytorch,
+    version_of_commit,
+)
 from cartographer.errors import CheckoutError
 from cartographer.model.source import Availability, SourceInfo, SourceKind, TreeFile
 

@@ -13,7 +13,7 @@ from cartographer.checkout import pypi, refs
 from cartographer.checkout.cache import Cache
 from cartographer.checkout.clone import DEFAULT_URL, KIND, Store, Unreachable
 from cartographer.checkout.directory import DirectoryTree
-from cartographer.checkout.git import Git, find_git_dir
+from cartographer.checkout.git import Git, GitError, find_git_dir
 from cartographer.checkout.git_tree import GitTree, resolve
 from cartographer.checkout.history_access import of_clone
 from cartographer.checkout.installed import open_installed
@@ -119,6 +119,11 @@ def _open_remote(request: SourceRequest, cache: Cache, progress: Progress) -> Tr
     """The store of a remote; without a version given and the remote out of reach, the wheel."""
     try:
         return _open_store(request, cache, progress)
+    except GitError as error:
+        raise CheckoutError(
+            error.message, where=error.where,
+            hint=error.hint or "If the clone in the cache is damaged, `cartographer clean` removes it, and the next build fetches it anew.",
+        ) from error
     except Unreachable as lost:
         if request.repo is not None or request.version is None or not refs.numbers(request.version):
             raise

@@ -168,3 +168,21 @@ def test_a_read_only_cache_is_told_and_the_build_goes_on(tmp_path: Path) -> None
     request = SourceRequest(source=str(write(tmp_path / "pytorch-9.1.0", FILES)), cache=tmp_path / "file" / "cache")
     assert open_tree(request, progress).read(LIST) == FILES[LIST]
     assert "cannot be written to" in progress.notes[0]
+
+
+def test_a_store_that_lost_contents_fetches_them_again(tmp_path: Path, server: str) -> None:
+    request = ask(tmp_path, "9.1.0", url=server, history=HistoryLevel.FILES)
+    store = Path(history_repository(open_tree(request, SilentProgress())).git_dir)  # type: ignore[union-attr]
+    packs = sorted((store / "objects/pack").glob("*.pack"), key=lambda path: path.stat().st_mtime_ns)
+    for path in (store / "objects/pack").glob(f"{packs[-1].stem}.*"):  # the last one holds the contents
+        path.unlink()
+    assert open_tree(request, SilentProgress()).read(LIST) == FILES[LIST]
+
+
+def test_a_damaged_store_is_told(tmp_path: Path, server: str) -> None:
+    request = ask(tmp_path, "9.1.0", url=server, history=HistoryLevel.NONE)
+    store = Path(history_repository(open_tree(request, SilentProgress())).git_dir)  # type: ignore[union-attr]
+    (store / "config").write_text("[core\n")
+    with pytest.raises(CheckoutError, match="bad config") as caught:
+        open_tree(request, SilentProgress())
+    assert "cartographer clean" in (caught.value.hint or "")
