@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,7 @@ from cartographer.expand.macros import MacroTable
 from cartographer.model.atlas import Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from cartographer.dispatch.findings import Defined
     from cartographer.model.dispatch import KeyRules
@@ -59,7 +61,25 @@ def registrations(
     """Read all registrations by hand. `facts` are those of the whole tree (macros and includes), `operators` torchgen's
     with their registrations, `sources` the files that WANTED names.
     """
-    operators = tuple(operators)
+    with collector_at_rest():
+        return _registrations(facts, tuple(operators), sources)
+
+
+@contextmanager
+def collector_at_rest() -> Iterator[None]:
+    """Tokens and values come by the million and hold no cycles worth finding: the cycle collector only costs time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _registrations(
+    facts: Mapping[str, FileFacts], operators: tuple[Operator, ...], sources: Mapping[str, bytes]
+) -> Collected:
     project = read_project(sources.get)
     texts = {path: sources[path].decode("utf-8", "replace") for path in PATHS if path in sources}
     build = Build(project, _BACKENDS)
