@@ -3,9 +3,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cartographer.cli.shared import atlas_option, complete_operator, ink, json_option, open_atlas, put, put_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.query.reverse import Backwards
+    from cartographer.query.where import Where
+    from cartographer.store.reader import Reader
 
 KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "generated", "symbol")
 
@@ -14,9 +23,10 @@ KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "gen
 @click.argument("op", nargs=-1, required=True, metavar="OP", shell_complete=complete_operator)
 @click.option("--backend", "-b", metavar="KEY", help="CUDA, CPU, MPS, Meta, SparseCPU, ... Default: all.")
 @click.option("--all", "everything", is_flag=True, help="Leave nothing out for brevity.")
+@click.option("--deep", "-d", is_flag=True, help="Follow the operators that a body calls down to their kernels.")
 @json_option
 @atlas_option
-def where_command(op: tuple[str, ...], backend: str | None, everything: bool, as_json: bool, atlas: str | None) -> None:
+def where_command(op: tuple[str, ...], backend: str | None, everything: bool, deep: bool, as_json: bool, atlas: str | None) -> None:
     """Where OP is implemented: `path:line  function`, and the way down beneath it.
 
     \b
@@ -29,14 +39,32 @@ def where_command(op: tuple[str, ...], backend: str | None, everything: bool, as
 
     with open_atlas(atlas) as reader:
         answer = where(reader, " ".join(op), backend)
-    if as_json:
-        from cartographer.query import where_json
+        if as_json:
+            put_json(_where_json(reader, answer, deep))
+        else:
+            put(_where_text(reader, answer, everything, deep))
 
-        put_json(where_json.record(answer))
-    else:
-        from cartographer.query import where_text
 
-        put(where_text.text(answer, ink(), everything=everything))
+def _where_json(reader: Reader, answer: Where | Backwards, deep: bool) -> object:
+    from cartographer.query import where_json
+
+    if not deep:
+        return where_json.record(answer)
+    from cartographer.query import deep as below
+
+    return where_json.record(answer, lambda d: below.record(below.follow(reader, d.chain, d.backends[0])))
+
+
+def _where_text(reader: Reader, answer: Where | Backwards, everything: bool, deep: bool) -> Iterable[str]:
+    from cartographer.query import where_text
+
+    colours = ink()
+    if not deep:
+        return where_text.text(answer, colours, everything=everything)
+    from cartographer.query import deep as below
+
+    return where_text.text(answer, colours, everything=everything,
+                           deep=lambda d: below.text(below.follow(reader, d.chain, d.backends[0]), colours))  # fmt: skip
 
 
 @click.command("show", short_help="Everything about an operator.")

@@ -9,25 +9,26 @@ from cartographer.query import export
 from cartographer.query.where import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cartographer.query.reverse import Backwards
+    from cartographer.query.where import Descent
     from cartographer.store.values import Hit
 
 
-def record(answer: Where | Backwards) -> dict[str, Any]:
-    """`kind` is "operators" for a name of operators, "reverse" for anything else."""
-    return _down(answer) if isinstance(answer, Where) else _back(answer)
+def record(answer: Where | Backwards, deep: Callable[[Descent], list[dict[str, Any]]] | None = None) -> dict[str, Any]:
+    """`kind` is "operators" for a name of operators, "reverse" for anything else. `deep` gives what a chain calls."""
+    return _down(answer, deep) if isinstance(answer, Where) else _back(answer)
 
 
-def _down(answer: Where) -> dict[str, Any]:
+def _down(answer: Where, deep: Callable[[Descent], list[dict[str, Any]]] | None) -> dict[str, Any]:
     return {
         "kind": "operators", "asked": answer.asked, "said": answer.named.said, "exact": answer.named.exact, "backend": answer.backend,
         "through": [{"symbol": t.name, "path": t.path, "line": t.line} for t in answer.named.through],
         "operators": list(answer.named.names),
         "answers": [
             {"operators": list(d.names), "backends": list(d.backends), "served": dict(d.served),
-             "main": export.step(d.main) if d.main else None} | export.chain(d.chain)
+             "main": export.step(d.main) if d.main else None} | export.chain(d.chain) | ({"deep": deep(d)} if deep else {})
             for d in answer.descents
         ],
     }  # fmt: skip

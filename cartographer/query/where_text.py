@@ -9,7 +9,7 @@ from cartographer.model.operator import Status
 from cartographer.query.where import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cartographer.model.operator import Step
     from cartographer.query.ink import Ink
@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from cartographer.query.where import Descent
     from cartographer.store.values import Hit
 
+    Deep = Callable[[Descent], Iterable[str]]
+
 _NAMES = 6  # operators named in a heading before "and n more"
 _WHOLE = 3  # chains shown with their steps when not all are asked for
 _LINES = 12  # further chains, a line each
 
 
-def text(answer: Where | Backwards, ink: Ink, *, everything: bool = False) -> Iterator[str]:
-    """The lines of an answer. With `everything`, nothing is left out for brevity."""
+def text(answer: Where | Backwards, ink: Ink, *, everything: bool = False, deep: Deep | None = None) -> Iterator[str]:
+    """The lines of an answer. With `everything`, nothing is left out for brevity; `deep` gives the lines below a chain."""
     if isinstance(answer, Where):
-        yield from _down(answer, ink, everything=everything)
+        yield from _down(answer, ink, everything=everything, deep=deep)
     else:
         yield from _back(answer, ink, everything=everything)
 
@@ -36,7 +38,7 @@ def short(names: Sequence[str], most: int = _NAMES) -> str:
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"
 
 
-def _down(answer: Where, ink: Ink, *, everything: bool) -> Iterator[str]:
+def _down(answer: Where, ink: Ink, *, everything: bool, deep: Deep | None) -> Iterator[str]:
     for through in answer.named.through:
         yield f"{ink.place(f'{through.path}:{through.line}')}  {through.name}"
     if answer.named.through or not answer.named.exact:
@@ -46,6 +48,8 @@ def _down(answer: Where, ink: Ink, *, everything: bool) -> Iterator[str]:
     whole = answer.descents if everything else _main_ones(answer)
     for descent in whole:
         yield from _descent(descent, ink, everything=everything)
+        if deep:
+            yield from deep(descent)
     rest = [d for d in answer.descents if d not in whole]
     if rest:
         yield ink.faint(f"# {len(rest)} more (--all shows them whole; or ask for one overload, or one backend)")

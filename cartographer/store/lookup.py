@@ -115,7 +115,7 @@ class Lookup:
         """(kind, name) of everything that may be asked for by name: what near misses are taken from."""
         yield from (
             ("operator", f"{namespace}::{base}")
-            for namespace, base in self._all("SELECT DISTINCT namespace, base FROM operator ORDER BY namespace, base")
+            for namespace, base in self._all("SELECT DISTINCT namespace, base FROM operator ORDER BY namespace <> 'aten', namespace, base")
         )
         yield from (
             ("operator", name) for (name,) in self._all("SELECT name FROM operator WHERE overload <> '' ORDER BY id")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cartographer.store import database
 from cartographer.store.search_index import SHIFT
-from cartographer.store.search_words import KINDS, question
+from cartographer.store.search_words import KINDS, plain, question
 from cartographer.store.symbol_rows import SYMBOL, symbol_of
 from cartographer.store.values import Hit, Match
 
@@ -85,9 +85,10 @@ class SearchReader:
         return Hit(match.kind, match.label, operators=self._lookup.by_node(match.label))
 
     def _kernel(self, match: Match) -> Hit:
-        place = self._all("SELECT p.path, s.line FROM step s JOIN path p ON p.id = s.path"
-                          " WHERE s.plain = (SELECT plain FROM kernel WHERE id = ?1) ORDER BY s.symbol <> ?2, s.role <> 'entry', s.id LIMIT 1",
-                          match.number, match.label)  # fmt: skip
+        """The class of a structured kernel is written TORCH_IMPL_FUNC(name) in the source; others stand under their own symbol."""
+        place = self._all("SELECT p.path, s.line FROM step s JOIN path p ON p.id = s.path WHERE s.plain = ?1 AND (s.symbol = ?2"
+                          " OR s.symbol LIKE 'TORCH_IMPL_FUNC%' OR s.symbol LIKE '%::impl') ORDER BY s.role <> 'entry', s.id LIMIT 1",
+                          plain(match.label).removeprefix("structured_"), match.label)  # fmt: skip
         path, line = place[0] if place else ("", 0)
         return Hit(match.kind, match.label, "", path, line, self._lookup.by_kernel(match.label))
 

@@ -99,3 +99,25 @@ def test_every_match_has_a_hit(reader):
 @pytest.mark.parametrize("text", ["", "   ", '"', "a OR NOT", "x AND", "(", "* NEAR(", "\0", "add' --"])
 def test_search_of_anything(reader, text):
     reader.search.matches(text)
+
+
+def test_a_kernel_is_placed_by_its_own_symbol(folder, tmp_path):
+    """torch::TraceType::f is not at::native::f, though both are called f."""
+    import dataclasses
+
+    from cartographer.model.operator import Chain, Origin, Registration, Status, Step
+    from cartographer.store import writer
+    from cartographer.store.reader import Reader
+
+    def placed(kernel, symbol):
+        operator = dataclasses.replace(
+            sample_atlas.operators()[1], registrations=(Registration("CPU", kernel, Origin.YAML),), kernels={"CPU": Chain(Status.RESOLVED, None, (Step("entry", symbol, BINARY, 3),))}
+        )
+        writer.write(dataclasses.replace(sample_atlas.atlas(), operators=(operator,)), tmp_path)
+        with Reader(tmp_path) as reader:
+            return next(reader.search.hit(m).line for m in reader.search.matches(kernel) if m.kind == "kernel")
+
+    assert placed("at::native::f", "at::native::f") == 3
+    assert placed("torch::TraceType::f", "at::native::f") == 0
+    assert placed("at::native::structured_f_out", "TORCH_IMPL_FUNC(f_out)") == 3
+    assert placed("at::native::structured_f_out", "at::native::structured_f_out::impl") == 3

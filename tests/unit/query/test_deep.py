@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import sample_atlas
+from sample_atlas import BINARY, CUDA
+
+from cartographer.model.operator import Chain, CppNames, Status, Step
+from cartographer.query import deep
+from cartographer.query.ink import Ink
+from cartographer.store import writer
+from cartographer.store.reader import Reader
+
+
+def _atlas(tmp_path, **bodies):
+    """Operators whose bodies call others; a name without calls has a kernel of its own."""
+    made = []
+    for line, (name, calls) in enumerate(bodies.items(), 1):
+        steps = [Step("entry", f"at::native::{name}", BINARY, line), *(Step("calls", f"at::{c}", BINARY, line, branch=b) for c, b in calls)]
+        if not calls:
+            steps.append(Step("kernel", f"{name}_kernel", CUDA, line))
+        made.append(dataclasses.replace(sample_atlas.operators()[1], name=f"aten::{name}", cpp=CppNames(f"at::_ops::{name}", f"at::{name}", None),
+                                        dispatch={"CUDA": "math kernel" if calls else "kernel"}, kernels={"CUDA": Chain(Status.RESOLVED, None, tuple(steps))}))  # fmt: skip
+    writer.write(dataclasses.replace(sample_atlas.atlas(), operators=tuple(made)), tmp_path)
+    return Reader(tmp_path)
+
+
+def test_calls_are_followed_to_kernels(tmp_path):
+    with _atlas(tmp_path, top=[("middle", "x > 0"), ("leaf", "")], middle=[("leaf", ""), ("top", "")], leaf=[]) as reader:
+        called = deep.follow(reader, reader.routes("aten::top").kernels["CUDA"], "CUDA")
+        assert [c.name for c in called] == ["aten::middle", "aten::leaf"]
+        middle, leaf = called
+        assert [c.name for c in middle.calls] == ["aten::leaf", "aten::top"]
+        assert middle.calls[0].main.symbol == "leaf_kernel"
+        assert leaf.seen  # no endless walk: what was shown is named, not repeated
+        lines = list(deep.text(called, Ink()))
+        assert lines[0].endswith(f"aten::middle  {BINARY}:2  at::native::middle  if x > 0")
+        assert lines[1].endswith(f"aten::leaf  {CUDA}:3  leaf_kernel")
+        assert json.loads(json.dumps(deep.record(called)))[0]["calls"][0]["main"]["line"] == 3
+
+
+def test_recursion_ends(tmp_path):
+    with _atlas(tmp_path, top=[("top", "")]) as reader:
+        called = deep.follow(reader, reader.routes("aten::top").kernels["CUDA"], "CUDA")
+        assert called[0].calls[0].seen
+
+
+def test_unknown_callee_is_left_out(tmp_path):
+    with _atlas(tmp_path, top=[("nothing", "")]) as reader:
+        assert deep.follow(reader, reader.routes("aten::top").kernels["CUDA"], "CUDA") == ()
