@@ -135,13 +135,20 @@ def shape_of(operator: Operator) -> Shape | None:
     variants = operator.variants or ("function",)
     return Shape(
         operator,
-        tuple((schema_type(a.type), a.default is not None) for a in arguments),
+        tuple((_named(schema_type(a.type), operator), a.default is not None) for a in arguments),
         len(outs),
         "method" in variants,
         "function" in variants or operator.origin.value == "generated",
         not returns_tensor,
         any(r.annotation is not None and not r.annotation.write for r in schema.returns),
     )
+
+
+def _named(kind: str, operator: Operator) -> str:
+    """The class of a type, dimension names told from strings: torch prints both as `str`."""
+    if kind.startswith("str[]") or (kind == "str" and "name" in operator.overload.lower()):
+        return kind.replace("str", "Dimname")
+    return kind
 
 
 def _choose(shapes: Sequence[Shape], arguments: Sequence[str], around: Mapping[str, str], *, skip_self: bool, outf: bool) -> list[Shape]:

@@ -109,6 +109,8 @@ def fit(parameters: Sequence[str], wanted: Sequence[str]) -> int:
             score += 4
         elif mine == ANY or theirs == ANY:
             score += 1
+        elif (mine, theirs) in (("Dimname", "str"), ("Dimname[]", "str[]"), ("Dimname[]?", "str[]?")):
+            score += 4  # torch prints dimension names as strings
         elif mine.rstrip("?") == theirs.rstrip("?"):
             score += 3  # an optional taken as a plain value, as before 1.8 (Tensor for Tensor?)
         elif {mine.rstrip("?"), theirs.rstrip("?")} in ({"int", "Scalar"}, {"int", "int[]"}, {"float", "Scalar"}):
