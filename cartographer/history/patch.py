@@ -33,9 +33,9 @@ class Change(msgspec.Struct, array_like=True, gc=False):
 Event = tuple[str, list[Change]]
 
 # Content lines begin with "+", "-" or "\", so nothing in them can be taken for a header. The literal line break in
-# front lets the scanner jump from line to line.
+# front lets the scanner jump from line to line, the look ahead drops nearly all of them at once.
 _HEADER = re.compile(
-    rb"\n(?:@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@"
+    rb"\n(?=[@idnr0-9a-f])(?:@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@"
     rb"|index [0-9a-f]+\.\.([0-9a-f]+)"
     rb"|diff --git ([^\n]*)"
     rb"|(new|deleted) file mode "

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,7 +39,19 @@ PATCH = (
     "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none",
 )  # fmt: skip
 
-_PIECE = 1 << 22
+# git writes a few kilobytes at a time. A wide pipe that is emptied now and then spares both sides most of the switching.
+_PIPE = 1 << 20
+_PAUSE = 0.02
+
+
+def _widened(pipe: int) -> int:
+    """The size of a pipe, made as wide as the system lets it be."""
+    try:
+        import fcntl
+
+        return fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
+    except (ImportError, AttributeError, OSError):
+        return 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +80,11 @@ class Git:
 
     def stream(self, *arguments: str, stdin: bytes) -> Stream:
         """A git command whose output is read while it runs."""
-        return Stream(self._program.start(*_PREFIX, *arguments), stdin)
+        return Stream(self.start(*arguments), stdin)
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """A running git with pipes on its input and output."""
+        return self._program.start(*_PREFIX, *arguments)
 
     def blobs(self) -> BlobReader:
         """A reader of file contents; to be closed."""
@@ -82,29 +100,82 @@ class Stream:
 
     def __init__(self, child: subprocess.Popen[bytes], stdin: bytes) -> None:
         self._child = child
-        self._feeder = threading.Thread(target=self._feed, args=(stdin,), daemon=True)
+        self._feeder = threading.Thread(target=_feed, args=(child, stdin, True), daemon=True)
         self._feeder.start()
 
     def pieces(self) -> Iterator[bytes]:
-        """Some megabytes at a time."""
-        assert self._child.stdout is not None
-        while piece := self._child.stdout.read(_PIECE):
-            yield piece
+        """As git writes it."""
+        yield from _pieces(self._child)
 
     def close(self) -> bool:
         """End it; True when git ended well."""
-        assert self._child.stdout is not None
-        self._child.stdout.close()
-        self._feeder.join()
-        return self._child.wait() == 0
+        return _end(self._child, self._feeder)
 
-    def _feed(self, data: bytes) -> None:
-        assert self._child.stdin is not None
-        try:
-            self._child.stdin.write(data)
-            self._child.stdin.close()
-        except OSError:
-            return  # git died; its exit code tells
+
+class Asker:
+    """A git that is asked again and again: a new process would have to find its way into the packs anew."""
+
+    # `git diff-tree --stdin` says back what is no object name; nothing else in its output begins like this.
+    _END = b"end of slice\n"
+
+    def __init__(self, git: Git, *arguments: str) -> None:
+        self._git, self._arguments = git, arguments
+        self._child: subprocess.Popen[bytes] | None = None
+        self._feeder: threading.Thread | None = None
+
+    def ask(self, lines: bytes) -> Iterator[bytes]:
+        """The answer to some lines. Raises EOFError when git died over them; the next question gets a new git."""
+        child = self._child = self._child or self._git.start(*self._arguments)
+        self._feeder = threading.Thread(target=_feed, args=(child, lines + self._END, False), daemon=True)
+        self._feeder.start()
+        tail = b"\n"
+        for piece in _pieces(child):
+            tail = (tail + piece)[-len(self._END) - 1 :]
+            yield piece
+            if tail == b"\n" + self._END:
+                self._feeder.join()
+                return
+        self.close()
+        raise EOFError
+
+    def close(self) -> None:
+        """End git."""
+        child, feeder = self._child, self._feeder
+        self._child = self._feeder = None
+        if child is not None and feeder is not None:
+            _end(child, feeder)
+
+
+def _pieces(child: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    assert child.stdout is not None
+    pipe = child.stdout.fileno()
+    width = _widened(pipe)
+    while piece := os.read(pipe, width):
+        yield piece
+        if width == _PIPE and len(piece) < width // 4:
+            time.sleep(_PAUSE)
+
+
+def _feed(child: subprocess.Popen[bytes], data: bytes, last: bool) -> None:
+    assert child.stdin is not None
+    try:
+        child.stdin.write(data)
+        if last:
+            child.stdin.close()
+        else:
+            child.stdin.flush()
+    except (OSError, ValueError):
+        return  # git died; its exit code tells
+
+
+def _end(child: subprocess.Popen[bytes], feeder: threading.Thread) -> bool:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdout.close()
+    feeder.join()
+    with contextlib.suppress(OSError):  # it died with something unread
+        child.stdin.close()
+    return child.wait() == 0
 
 
 def repository(path: Path) -> Git | None:

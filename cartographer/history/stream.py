@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from cartographer.errors import HistoryError
 from cartographer.history import follow, patch
-from cartographer.history.plumbing import PATCH
+from cartographer.history.plumbing import PATCH, Asker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
     from cartographer.history.plumbing import Git
     from cartographer.history.slices import Slices
 
-# Commits in a slice. Each git has to find its way into the packs anew, so large ones are cheaper; small ones at the end
-# keep all cores busy, and a killed run loses at most the slices it is in.
-_LARGEST, _SMALLEST = 3000, 300
+# Commits in a slice: few enough for their names to fit into a pipe; a killed run loses no more than it was reading.
+_SMALLEST, _LARGEST = 50, 400
 
 
 class Stream:
@@ -41,6 +41,9 @@ class Stream:
         self._wanted: Sequence[int] = ()
         self.fresh: frozenset[int] = frozenset()  # commits that git has to be asked for
         self._workers = max(1, workers)
+        self._askers: SimpleQueue[Asker] = SimpleQueue()
+        for _ in range(self._workers):
+            self._askers.put(Asker(git, "diff-tree", "--stdin", "--root", *PATCH))
 
     def begin(self, wanted: Sequence[int]) -> None:
         """Set git to work on those commits that no slice tells about; returns at once."""
@@ -69,6 +72,8 @@ class Stream:
         """Stop git; what was told so far is kept."""
         self._told.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        for _ in range(self._workers):
+            self._askers.get().close()
         self._slices.close()
 
     def _read(self, part: list[int]) -> dict[int, list[Change]]:
@@ -91,21 +96,22 @@ class Stream:
         """Changes by commit, in the order of `part`; None when git did not come to the end."""
         told: dict[int, list[Change]] = {commit: [] for commit in part}
         lines = b"".join(self.commits.line(commit) for commit in part)
-        stream = self._git.stream("diff-tree", "--stdin", "--root", *PATCH, stdin=lines)
+        asker = self._askers.get()
         try:
-            for commit, changes in patch.parse(stream.pieces()):
-                told[self.commits.index[commit]] = changes
-        finally:
-            whole = stream.close()
-        if not whole:
+            for name, changes in patch.parse(asker.ask(lines)):
+                told[self.commits.index[name]] = changes
+        except EOFError:
             return None
+        except BaseException:
+            asker.close()  # what it has still to say is not the answer to the next question
+            raise
+        finally:
+            self._askers.put(asker)
         follow.refine(self._git, self.commits, told)
         return told
 
 
 def _cut(commits: list[int], workers: int) -> Iterator[list[int]]:
-    start = 0
-    while start < len(commits):
-        size = min(_LARGEST, max(_SMALLEST, (len(commits) - start) // (2 * workers)))
+    size = min(_LARGEST, max(_SMALLEST, len(commits) // (4 * workers)))
+    for start in range(0, len(commits), size):
         yield commits[start : start + size]
-        start += size

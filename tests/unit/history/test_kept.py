@@ -16,6 +16,7 @@ from cartographer.model.atlas import Era, FileDates, Import, Strata
 from .conftest import text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from .conftest import Repo
@@ -83,13 +84,13 @@ def test_later_revision_asks_for_its_new_commits_only(repo: Repo, tmp_path: Path
     repo.commit(a=text(0, 1))
     repo.check(rev="release", cache_dir=tmp_path)
     asked: list[bytes] = []
-    stream = plumbing.Git.stream
+    ask = plumbing.Asker.ask
 
-    def listen(git: plumbing.Git, *arguments: str, stdin: bytes) -> plumbing.Stream:
-        asked.append(stdin)
-        return stream(git, *arguments, stdin=stdin)
+    def listen(asker: plumbing.Asker, lines: bytes) -> Iterator[bytes]:
+        asked.append(lines)
+        return ask(asker, lines)
 
-    monkeypatch.setattr(plumbing.Git, "stream", listen)
+    monkeypatch.setattr(plumbing.Asker, "ask", listen)
     repo.check(rev="main", cache_dir=tmp_path)
     assert b"".join(asked).split() == [repo.git("rev-parse", rev).encode() for rev in ("main", "main~1")]
 
@@ -98,7 +99,6 @@ def test_a_stopped_run_goes_on(repo: Repo, tmp_path: Path, monkeypatch: pytest.M
     for number in range(12):
         repo.commit(a=text(*range(number)))
     monkeypatch.setattr("cartographer.history.stream._LARGEST", 3)
-    monkeypatch.setattr("cartographer.history.stream._SMALLEST", 3)
 
     class Stop:
         def __init__(self) -> None:
