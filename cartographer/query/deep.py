@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cartographer.query.ink import Ink
     from cartographer.store.reader import Reader
 
-_DEPTH = 4
+_DEPTH = 3
 # What the dispatcher calls an operator without a kernel of its own for a key; a kernel of its own ends the search.
 _COMPOSED = frozenset(("math kernel", "default backend kernel"))
 
@@ -30,7 +30,7 @@ class Called:
     name: str
     chain: Chain | None  # None: this operator has no chain on the backend
     calls: tuple[Called, ...] = ()
-    seen: bool = False  # shown further up already
+    seen: bool = False  # followed elsewhere
 
     @property
     def main(self) -> Step | None:
@@ -38,26 +38,50 @@ class Called:
         return main_step(self.chain.steps) if self.chain else None
 
 
+@dataclass(slots=True)
+class _Open:
+    """A call whose own calls are not known yet."""
+
+    call: Step
+    name: str
+    chain: Chain | None
+    composed: bool
+    seen: bool
+    calls: list[_Open]
+
+    def closed(self) -> Called:
+        return Called(self.call, self.name, self.chain, tuple(found.closed() for found in self.calls), self.seen)
+
+
 def follow(reader: Reader, chain: Chain, backend: str) -> tuple[Called, ...]:
-    """The operators that a chain calls on one backend, and what they call, down to kernels."""
-    return _follow(reader, chain, backend, set(), 0)
+    """The operators that a chain calls on one backend, and what they call, down to kernels.
+
+    Level by level, so that an operator is followed where it is nearest; elsewhere it is `seen`.
+    """
+    seen: set[str] = set()
+    first = level = _calls(reader, chain, backend, seen)
+    for _ in range(_DEPTH):
+        below: list[_Open] = []
+        for found in level:
+            if found.chain and found.composed and not found.seen:
+                found.calls = _calls(reader, found.chain, backend, seen)
+                below.extend(found.calls)
+        level = below
+    return tuple(found.closed() for found in first)
 
 
-def _follow(reader: Reader, chain: Chain, backend: str, seen: set[str], depth: int) -> tuple[Called, ...]:
+def _calls(reader: Reader, chain: Chain, backend: str, seen: set[str]) -> list[_Open]:
     found = []
     for step in chain.steps:
         for name in _names(reader, step) if step.role == "calls" else ():
-            repeated = name in seen
-            seen.add(name)
             try:
                 routes = reader.routes(name)
             except NotFound:
                 continue
-            below = routes.kernels.get(backend)
-            follow_on = below and routes.dispatch.get(backend) in _COMPOSED and not repeated and depth < _DEPTH
-            calls = _follow(reader, below, backend, seen, depth + 1) if below and follow_on else ()
-            found.append(Called(step, name, below, calls, repeated))
-    return tuple(found)
+            composed = routes.dispatch.get(backend) in _COMPOSED
+            found.append(_Open(step, name, routes.kernels.get(backend), composed, name in seen, []))
+            seen.add(name)
+    return found
 
 
 def _names(reader: Reader, step: Step) -> tuple[str, ...]:
@@ -70,12 +94,12 @@ def _names(reader: Reader, step: Step) -> tuple[str, ...]:
 
 
 def text(called: tuple[Called, ...], ink: Ink, indent: int = 3) -> Iterator[str]:
-    """A tree of the calls, a line each."""
+    """A tree of the calls, a line each; what was followed elsewhere is not told again."""
     for found in called:
         main = found.main
         if found.seen:
-            where = ink.faint("see above")
-        elif main is None:
+            continue
+        if main is None:
             where = ink.faint((found.chain.reason if found.chain else None) or "no chain on this backend")
         else:
             where = f"{ink.place(f'{main.path}:{main.line}')}  {main.symbol}"
