@@ -81,3 +81,56 @@ def test_two_operators_of_one_name_are_refused(tmp_path):
         writer.write(dataclasses.replace(sample, operators=sample.operators * 2), tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert database.FILE_NAME == "atlas.db"
+
+
+_LOOP = """
+import sys; sys.path.insert(0, {tests!r})
+from pathlib import Path
+import sample_atlas
+from cartographer.store import writer
+print("ready", flush=True)
+while True:
+    writer.write(sample_atlas.atlas("2.0.0"), Path({folder!r}))
+"""
+
+
+def _writers(folder, number):
+    from pathlib import Path
+
+    script = _LOOP.format(tests=str(Path(__file__).parent), folder=str(folder))
+    running = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(number)]
+    for process in running:
+        assert process.stdout.readline() == "ready\n"
+    return running
+
+
+def test_kill_in_the_middle_leaves_a_whole_atlas(tmp_path):
+    import random
+    import time
+
+    writer.write(sample_atlas.atlas("1.0.0"), tmp_path)
+    moments = random.Random(7)
+    for _ in range(4):
+        (process,) = _writers(tmp_path, 1)
+        time.sleep(moments.uniform(0, 0.1))
+        process.kill()
+        process.communicate()
+        with Reader(tmp_path) as reader:
+            assert len(list(reader.operators())) == 5
+    writer.write(sample_atlas.atlas("3.0.0"), tmp_path)
+    assert [p.name for p in tmp_path.iterdir()] == ["atlas.db"]
+
+
+def test_two_writers_at_once(tmp_path):
+    import time
+
+    writer.write(sample_atlas.atlas("1.0.0"), tmp_path)
+    running = _writers(tmp_path, 2)
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        with Reader(tmp_path) as reader:
+            assert len(list(reader.operators())) == 5
+    for process in running:
+        assert process.poll() is None, process.stderr.read()
+        process.kill()
+        process.communicate()
