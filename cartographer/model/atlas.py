@@ -160,3 +160,4 @@ class Atlas:
     landmarks: tuple[Landmark, ...] = ()
     paths: tuple[str, ...] = ()  # of all files of the tree, scanned or not, sorted
     rows: OperatorList | None = None  # the declarations alone, as two releases are compared by
+    inputs: str = ""  # digest of everything that it was made from; the same digest again means that nothing changed

@@ -43,7 +43,7 @@ class Lists:
         )
         counts = tuple(Count(*row) for row in self._all("SELECT name, value, says, receipt FROM count ORDER BY name"))
         return AtlasInfo(source, meta["tool_version"], database.SCHEMA_VERSION, counts, json.loads(meta["seconds"]),
-                         meta["strata_level"], meta["strata_reason"])  # fmt: skip
+                         meta["strata_level"], meta["strata_reason"], meta.get("inputs") or "")  # fmt: skip
 
     def operator_rows(self) -> tuple[OperatorRow, ...]:
         """All overloads as rows of a list, sorted by name."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from cartographer.errors import NotFound
+from cartographer.errors import NotFound, StoreError
 from cartographer.store import database
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ class Reader:
     def group(self, base: str, namespace: str = "aten") -> tuple[Operator, ...]:
         """All overloads of one base name (in-place underscore is part of it), sorted by name."""
         rows = self._all("SELECT id FROM operator WHERE base = ? AND namespace = ? ORDER BY id", base, namespace)
-        return tuple(self._operators.operator(number) for (number,) in rows)
+        with database.explained(self.path):
+            return tuple(self._operators.operator(number) for (number,) in rows)
 
     def groups(self) -> tuple[tuple[str, str, int], ...]:
         """(namespace, base, number of overloads) of all operators, sorted."""
@@ -228,3 +229,12 @@ class Reader:
     def file_dates(self, path: str) -> FileDates | None:
         """The dates of one file and of its lines; None when it is not dated."""
         return self._dates.file_dates(path)
+
+
+def inputs_of(folder: Path) -> str:
+    """The digest of what the atlas in `folder` was made from; "" when there is none that this version can read."""
+    try:
+        with Reader(folder) as reader:
+            return reader.info().inputs
+    except StoreError:
+        return ""

@@ -13,7 +13,7 @@
 
 -- What was read and by what: one row a fact.
 CREATE TABLE meta (
-    key   TEXT PRIMARY KEY,  -- kind, version, tag, commit, described, web, tool_version, seconds (JSON), strata_level, strata_reason, strata_vendored (JSON: folders of third-party code), oplist (JSON: version, tag, commit, web; NULL: no list)
+    key   TEXT PRIMARY KEY,  -- kind, version, tag, commit, described, web, tool_version, inputs (digest of all it was made from), seconds (JSON), strata_level, strata_reason, strata_vendored (JSON: folders of third-party code), oplist (JSON: version, tag, commit, web; NULL: no list)
     value TEXT               -- as text; NULL for a commit that is not known
 ) WITHOUT ROWID;
 

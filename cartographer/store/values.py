@@ -36,6 +36,7 @@ class AtlasInfo:
     seconds: Mapping[str, float]
     strata_level: str
     strata_reason: str
+    inputs: str = ""  # digest of everything that it was made from
 
     def count(self, name: str) -> int:
         """The value of one count; 0 when this atlas does not have it."""

@@ -89,6 +89,7 @@ def _meta(connection: sqlite3.Connection, atlas: Atlas) -> None:
         "described": source.described, "web": source.web, "tool_version": atlas.tool_version,
         "seconds": as_json(dict(atlas.seconds)), "strata_level": atlas.strata.level, "strata_reason": atlas.strata.reason,
         "strata_vendored": as_json(atlas.strata.vendored), "oplist": oplist_rows.head(atlas.rows),
+        "inputs": atlas.inputs,
     }  # fmt: skip
     _many(connection, "meta", 2, facts.items())
 

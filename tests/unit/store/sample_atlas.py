@@ -182,5 +182,5 @@ def atlas(version: str = "2.6.0") -> Atlas:
         paths=("CODEOWNERS", BINARY),
         landmarks=(Landmark("aten::add", "opinfo", BINARY, 7, "BinaryUfuncInfo(add)"), Landmark("/aten/", "owner", "CODEOWNERS", 3, "@someone")),
         unresolved=(Unresolved("link", "aten::add.Tensor CPU", "a reason", BINARY, 31), Unresolved("dispatch", "something", "no place")),
-        strata=strata, seconds={"scan": 1.5, "link": 0.25}, rows=oplist(version),
+        strata=strata, seconds={"scan": 1.5, "link": 0.25}, rows=oplist(version), inputs="digest",
     )  # fmt: skip

@@ -29,7 +29,7 @@ from cartographer.model.operator import (
     Step,
 )
 from cartographer.store import writer
-from cartographer.store.reader import Reader
+from cartographer.store.reader import Reader, inputs_of
 
 
 def test_sample_comes_back_whole(reader):
@@ -46,7 +46,7 @@ def test_sample_comes_back_whole(reader):
     assert tuple(row.stub for row in reader.stubs()) == atlas.stubs
     assert reader.oplist() == atlas.rows
     info = reader.info()
-    assert (info.source, info.tool_version, info.seconds) == (atlas.source, atlas.tool_version, atlas.seconds)
+    assert (info.source, info.tool_version, info.seconds, info.inputs) == (atlas.source, atlas.tool_version, atlas.seconds, atlas.inputs)
 
 
 def test_sample_uses_every_field():
@@ -117,6 +117,13 @@ def test_anything_comes_back(place, operators, symbols):
     with Reader(place) as reader:
         assert tuple(reader.operators()) == tuple(sorted(operators, key=lambda o: o.name))
         assert tuple(reader.symbols()) == tuple(symbols)
+
+
+def test_inputs(folder, tmp_path):
+    assert inputs_of(folder) == "digest"
+    assert inputs_of(tmp_path) == ""
+    (tmp_path / "atlas.db").write_bytes(b"damaged")
+    assert inputs_of(tmp_path) == ""
 
 
 def test_order_of_mappings_is_kept(reader):
