@@ -10,6 +10,7 @@ from cartographer.dispatch.build import in_view
 from cartographer.dispatch.layers import layers_of
 from cartographer.dispatch.table import Tables, shown_keys
 from cartographer.model.atlas import Unresolved
+from cartographer.model.dispatch import CATCH_ALL
 from cartographer.model.operator import Operator, Origin, Registration
 from cartographer.model.schema import FunctionSchema, SchemaError
 from cartographer.model.schema_text import printed
@@ -83,7 +84,7 @@ def _operator(defined: Defined, notes: list[Unresolved]) -> Operator:
 def _registration(registered: Registered, rules: KeyRules | None) -> Registration:
     key = registered.key
     if rules is not None:
-        key = rules.catch_all if key == "CatchAll" else rules.key(key)
+        key = _key(key, rules)
     return Registration(
         key=key,
         kernel=registered.kernel,
@@ -99,8 +100,15 @@ def _registration(registered: Registered, rules: KeyRules | None) -> Registratio
 def _canonical(registrations: Iterable[Registration], rules: KeyRules | None) -> list[Registration]:
     """Torchgen's registrations with the first name of each key, and the conditions as the stock build sees them."""
     return [
-        replace(r, key=r.key if rules is None else rules.key(r.key), build=_as_viewed(r.build)) for r in registrations
+        replace(r, key=r.key if rules is None else _key(r.key, rules), build=_as_viewed(r.build)) for r in registrations
     ]
+
+
+def _key(key: str, rules: KeyRules) -> str:
+    """The first name of a key. A registration without one, as torchgen made them up to 1.7 for operators without a
+    `dispatch`, becomes what the release makes of it.
+    """
+    return rules.catch_all if key == CATCH_ALL else rules.key(key)
 
 
 def _as_viewed(build: tuple[str, ...]) -> tuple[str, ...]:

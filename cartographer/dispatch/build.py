@@ -241,7 +241,7 @@ class _CMakeCondition:
             return inner
         return self._test()
 
-    def _test(self) -> bool | None:
+    def _test(self) -> bool | None:  # noqa: PLR0911 - one return a form
         if self._at >= len(self._words):
             return None
         word = self._words[self._at]

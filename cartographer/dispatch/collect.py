@@ -89,7 +89,7 @@ def _registrations(
     listed = [
         (path, data.decode("utf-8", "replace"))
         for path, data in sorted(sources.items())
-        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(path, data, macros)
+        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(data, macros)
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
     found = library_findings(listed, table, build, scopes(facts)) + Findings(unresolved=notes)
@@ -117,7 +117,7 @@ def _with_schema(defined: Defined, facts: Mapping[str, FileFacts]) -> Defined:
 def _world(rules: KeyRules, operators: tuple[Operator, ...], found: Findings, *, complete: bool) -> World:
     """The dispatcher as it stands when Python begins to register: what the stock build registers from C++."""
     tables = Tables(rules, [f for f in found.fallbacks if not f.build])
-    world = World(rules, lambda kernels: tables.of_kernels(kernels), is_complete=complete)
+    world = World(rules, tables.of_kernels, is_complete=complete)
     for operator in operators:
         if in_view(operator.build):
             world.add(operator.name, operator.schema)

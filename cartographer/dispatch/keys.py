@@ -111,7 +111,7 @@ def _enumerators(tokens: Sequence[Token]) -> Iterator[tuple[str, str | None, int
         yield name, "".join(value[1:]) if value[:1] == ["="] else None, line
 
 
-def _bits(
+def _bits(  # noqa: C901 - one case a kind of enumerator
     enums: Mapping[str, list[tuple[str, str | None, int]]],
 ) -> tuple[Bits, tuple[str, ...], dict[str, int]]:
     """Sort the enumerators: backends, functionality keys, runtime keys, alias keys, second names."""

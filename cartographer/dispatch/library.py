@@ -9,7 +9,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cartographer.dispatch.blocks import arguments, block_macros, macros_with, matching, mentions_registration, read_blocks
+from cartographer.dispatch.blocks import (
+    arguments,
+    block_macros,
+    macros_with,
+    matching,
+    mentions_registration,
+    read_blocks,
+)
 from cartographer.dispatch.findings import Defined, Fallback, Findings, Registered, ScriptOperator
 from cartographer.dispatch.statements import Statement, is_name, schema_name, statements
 from cartographer.expand.expander import Expander, ExpansionTooLargeError
@@ -34,7 +41,7 @@ _SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGenerator
 _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_BOX", "TORCH_CHECK"})
 
 
-def wanted(path: str, text: bytes, macros: frozenset[str]) -> bool:
+def wanted(text: bytes, macros: frozenset[str]) -> bool:
     """Whether a C++ file may register something. In templates of generated files only what is written out counts."""
     return mentions_registration(text, [m.encode() for m in macros])
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ class _Reader:
             value = _apply(sign, value, self.binary(level))
         return value
 
-    def _unary(self) -> Value:
+    def _unary(self) -> Value:  # noqa: PLR0911 - one return a form
         text = self._next()
         if text == "!":
             inner = self._unary()
@@ -108,35 +109,19 @@ class _Reader:
         return inside
 
 
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+
+
 def _apply(sign: str, left: Value, right: Value) -> Value:
-    if sign == "&&":
-        if left == 0 or right == 0:
-            return 0
-        return None if left is None or right is None else 1
-    if sign == "||":
-        if left or right:
-            return 1
-        return None if left is None or right is None else 0
-    if left is None or right is None:
+    """One binary operator; `&&` and `||` may be told although one side is unknown."""
+    if sign in ("&&", "||"):
+        decided = int(sign == "||")
+        if any(side is not None and int(bool(side)) == decided for side in (left, right)):
+            return decided
+        return None if left is None or right is None else 1 - decided
+    if left is None or right is None or (sign in "/%" and right == 0):
         return None
-    match sign:
-        case "==":
-            return int(left == right)
-        case "!=":
-            return int(left != right)
-        case "<":
-            return int(left < right)
-        case ">":
-            return int(left > right)
-        case "<=":
-            return int(left <= right)
-        case ">=":
-            return int(left >= right)
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case _:
-            return None if right == 0 else (left // right if sign == "/" else left % right)
+    return int(_ARITHMETIC[sign](left, right))

@@ -23,12 +23,12 @@ from cartographer.dispatch.python.values import (
     Unknown,
     Value,
 )
-from cartographer.model.location import Location
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cartographer.dispatch.python.execute import Interpreter
+    from cartographer.model.location import Location
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.BitOr: operator.or_,
@@ -77,7 +77,7 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     return attribute(run, evaluate(run, node.value, scope), node.attr, scope.module.at(node.lineno))
 
 
-def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:  # noqa: C901, PLR0911, PLR0912 - one case a kind of value
+def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:  # noqa: C901, PLR0911 - one case a kind of value
     """`value.name`. Raises RaisedError when we know that there is none."""
     match value:
         case Unknown():
@@ -133,7 +133,7 @@ def placed(value: Value, place: Location | None) -> Value:
     return value
 
 
-def _instance_attribute(run: Interpreter, value: Instance, name: str) -> Value:
+def _instance_attribute(run: Interpreter, value: Instance, name: str) -> Value:  # noqa: PLR0911 - in the order in which Python looks
     if name in value.attributes:
         return value.attributes[name]
     if name == "__class__":
@@ -314,7 +314,7 @@ def _compare(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
     return Unknown("comparison") if unknown else True
 
 
-def _compared(left: Value, sign: ast.cmpop, right: Value) -> bool | None:
+def _compared(left: Value, sign: ast.cmpop, right: Value) -> bool | None:  # noqa: PLR0911 - one return a sign
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return None
     if isinstance(sign, (ast.Is, ast.IsNot)):

@@ -202,7 +202,7 @@ class Interpreter:
                 return outcome
         return _NORMAL
 
-    def statement(self, node: ast.stmt, scope: Scope) -> str:  # noqa: C901, PLR0912 - one case a kind of statement
+    def statement(self, node: ast.stmt, scope: Scope) -> str:  # noqa: C901, PLR0911, PLR0912 - one case a kind of statement
         """Execute one statement."""
         self.step()
         match node:
@@ -251,7 +251,7 @@ class Interpreter:
                         scope.variables.pop(target.id, None)
         return _NORMAL
 
-    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901 - one case a kind of target
         """Bind a target."""
         match target:
             case ast.Name(id=name):
@@ -265,15 +265,12 @@ class Interpreter:
                         owner.name = value
                     elif name != "__qualname__":
                         owner.attributes[name] = value
-                elif isinstance(owner, Class):
-                    owner.namespace[name] = value
-                elif isinstance(owner, Module) and not owner.native:
+                elif isinstance(owner, Class) or (isinstance(owner, Module) and not owner.native):
                     owner.namespace[name] = value
             case ast.Subscript(value=of, slice=index):
                 owner, key = evaluate(self, of, scope), evaluate(self, index, scope)
-                if isinstance(owner, dict) and is_hashable(key):
-                    owner[key] = value
-                elif isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner):
+                within = isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner)
+                if within or (isinstance(owner, dict) and is_hashable(key)):
                     owner[key] = value
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 known = isinstance(value, (list, tuple)) and len(value) == len(items)
@@ -492,7 +489,9 @@ class Interpreter:
         part = self._lines[name][node.lineno - 1 : node.end_lineno]
         return any(b"yield" in line or b"await" in line for line in part)
 
-    def _arguments(self, function: Function, args: list[Value], keywords: dict[str, Value]) -> dict[str, Value] | None:
+    def _arguments(  # noqa: C901 - the ways in which an argument finds its parameter
+        self, function: Function, args: list[Value], keywords: dict[str, Value]
+    ) -> dict[str, Value] | None:
         """Bind arguments to parameters; None when they do not fit."""
         given = function.node.args
         names = [a.arg for a in (*given.posonlyargs, *given.args)]

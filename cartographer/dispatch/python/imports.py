@@ -81,7 +81,7 @@ def _runs(text: bytes, position: int) -> bool:
     return _NOT_RUN.match(text, start) is None
 
 
-def _statements(text: str) -> Iterator[tuple[str | None, tuple[str, ...]]]:
+def _statements(text: str) -> Iterator[tuple[str | None, tuple[str, ...]]]:  # noqa: C901, PLR0912 - one walk over the lines
     """Import statements that run at import, as (source or None, names)."""
     lines = text.split("\n")
     skipped: int | None = None  # indentation of a block whose body does not run

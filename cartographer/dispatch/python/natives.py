@@ -117,7 +117,7 @@ class Overload:
         base, _, overload = self.full.partition(".")
         return f"{base.replace('::', '.')}.{overload or 'default'}"
 
-    def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:
+    def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:  # noqa: PLR0911 - a list of members
         """What torch._ops.OpOverload can be asked by code that registers."""
         base, _, overload = self.full.partition(".")
         schema = run.world.schema(self.full)
@@ -202,7 +202,7 @@ class TypeValue:
     type: Type
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
-        """isSubtypeOf and containedTypes."""
+        """Its methods isSubtypeOf and containedTypes."""
         if name == "isSubtypeOf":
             return Native(name, lambda _run, args, _keywords, _here: isinstance(args[0], TypeValue) and args[0].type == self.type)
         if name == "containedTypes":
@@ -300,7 +300,7 @@ _IDENTITY = Native("identity", lambda _run, args, _keywords, _place: args[0] if 
 class Core:
     """torch._C."""
 
-    def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:  # noqa: PLR0911
+    def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:  # noqa: C901, PLR0911, PLR0912 - a list of members
         """The members that registration code asks; all others are unknown."""
         world = run.world
         match name:
@@ -404,7 +404,7 @@ def _belongs(value: Value, candidate: Value) -> bool | None:
             return None if value.cls.has_unknown_base() and isinstance(candidate, TypeName) else False
         return candidate.name in type_names(value)
     if isinstance(candidate, Unknown) and isinstance(value, (str, int, list, tuple, dict, type(None))):
-        return False if "torch" in candidate.what or candidate.what in ("Tensor",) else None
+        return False if "torch" in candidate.what or candidate.what == "Tensor" else None
     return None
 
 
@@ -521,7 +521,7 @@ def _tree_map(run: Interpreter, args: list[Value], _keywords: dict[str, Value], 
     return run.call(function, [tree], {}, place)
 
 
-def _get_module(run: Interpreter, args: list[Value], _keywords: dict[str, Value], _place: Location | None) -> Value:
+def _get_module(_run: Interpreter, args: list[Value], _keywords: dict[str, Value], _place: Location | None) -> Value:
     return args[0].origin.scope.module if args and isinstance(args[0], Function) else Unknown("getmodule")
 
 

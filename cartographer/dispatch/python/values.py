@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from cartographer.model.location import Location
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable
 
 Value = Any
@@ -33,7 +33,7 @@ class Text(str):
     __slots__ = ("place",)
     place: Location | None
 
-    def __new__(cls, text: str, place: Location | None) -> Text:
+    def __new__(cls, text: str, place: Location | None) -> Self:
         """Attach a place to a text."""
         made = super().__new__(cls, text)
         made.place = place

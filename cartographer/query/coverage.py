@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which operators a backend serves, and how: with a kernel of its own, through a composite, through its fallback, or
+not at all. The words are those of the dispatcher's computed table.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from cartographer.store.values import OperatorRow
+
+OWN, DEFAULT, COMPOSITE, FALLBACK, NOTHING, UNTOLD = "kernel", "default", "composite", "fallback", "missing", "not told"
+HOW = (OWN, DEFAULT, COMPOSITE, FALLBACK, NOTHING, UNTOLD)
+SAYS = {
+    OWN: "a kernel of its own",
+    DEFAULT: "one kernel for all backends (CompositeExplicitAutograd)",
+    COMPOSITE: "made of other operators (CompositeImplicitAutograd)",
+    FALLBACK: "the backend's fallback: the CPU, or an error that says so",
+    NOTHING: "not at all",
+    UNTOLD: "this source does not show it",
+}
+_BY_WORDS = {
+    "kernel": OWN, "fallthrough kernel": OWN, "default backend kernel": DEFAULT, "math kernel": COMPOSITE, "nested kernel": COMPOSITE,
+    "batched kernel": COMPOSITE, "catch all": COMPOSITE, "autograd kernel": OWN, "backend fallback": FALLBACK,
+    "fallthrough backend fallback": FALLBACK, "missing": NOTHING,
+}  # fmt: skip
+# A backend outside the tree registers to this key, and to it alone: what it finds is what any new backend finds.
+OUT_OF_TREE = "PrivateUse1"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """How one operator is served on one backend."""
+
+    name: str
+    how: str
+    words: str  # of the computed table
+    build: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BackendCoverage:
+    """One backend: how many operators it serves in each way, and the operators asked for."""
+
+    key: str
+    counts: Mapping[str, int]
+    operators: tuple[Served, ...]
+
+    @property
+    def total(self) -> int:
+        """All operators that were looked at."""
+        return sum(self.counts.values())
+
+
+def coverage(
+    rows: Iterable[OperatorRow],
+    backend: str | None = None,
+    *,
+    core: bool = False,
+    missing: bool = False,
+    namespace: str = "aten",
+) -> tuple[BackendCoverage, ...]:
+    """Coverage of one backend, or of every backend that the atlas knows. `core`: only operators of the core set;
+    `missing`: list only what has neither a kernel nor a composite. Raises NotFound for a backend that there is not.
+    """
+    known = tuple(rows)
+    chosen = [r for r in known if (not namespace or r.namespace == namespace) and (not core or "core" in r.tags)]
+    keys = backends(known)
+    wanted = keys if backend is None else (_named(backend, known),)
+    return tuple(_of_backend(chosen, key, missing=missing) for key in wanted)
+
+
+def backends(rows: Sequence[OperatorRow]) -> tuple[str, ...]:
+    """The keys of backends: those that a default backend kernel serves (CompositeExplicitAutograd covers exactly the
+    backends, aten/src/ATen/core/dispatch and c10/core/DispatchKeySet.cpp), and the nested ones, that it leaves out.
+    """
+    found: dict[str, bool] = {}
+    for row in rows:
+        for key, words in row.dispatch.items():
+            found[key] = found.get(key, False) or words == "default backend kernel" or key.startswith("NestedTensor")
+    return tuple(key for key, is_backend in found.items() if is_backend)
+
+
+def _named(backend: str, rows: Sequence[OperatorRow]) -> str:
+    keys = {key: None for row in rows for key in row.dispatch}
+    for key in keys:
+        if key.lower() == backend.lower():
+            return key
+    near = difflib.get_close_matches(backend.lower(), [k.lower() for k in keys], 3, 0.5)
+    names = [k for k in keys if k.lower() in near] or list(backends(rows))
+    raise NotFound(f"no dispatch key {backend}", hint=f"One of: {', '.join(names)}.")
+
+
+def _of_backend(rows: list[OperatorRow], key: str, *, missing: bool) -> BackendCoverage:
+    counts = dict.fromkeys(HOW, 0)
+    served: list[Served] = []
+    for row in rows:
+        words = row.dispatch.get(key, "")
+        how = _BY_WORDS.get(words, UNTOLD)
+        counts[how] += 1
+        if not missing or how in (NOTHING, FALLBACK):
+            served.append(Served(row.name, how, words, row.build))
+    return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(served))
+
+
+def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:
+    """A table for people: a line a backend; the operators beneath when there is only one backend."""
+    shown = [how for how in HOW if any(b.counts.get(how) for b in found)]
+    width = max((len(b.key) for b in found), default=8)
+    yield f"{'':<{width}}  " + "  ".join(f"{how:>9}" for how in shown) + f"  {'total':>9}"
+    for backend in found:
+        numbers = "  ".join(f"{backend.counts.get(how, 0):>9,}" for how in shown)
+        yield f"{backend.key:<{width}}  {numbers}  {backend.total:>9,}"
+    yield ""
+    yield from (f"{how:<9}  {SAYS[how]}" for how in shown)
+    if len(found) == 1:
+        yield ""
+        for served in found[0].operators:
+            note = f"  ({', '.join(served.build)})" if served.build else ""
+            yield f"{served.how:<9}  {served.name}{note}"
+
+
+def csv_text(found: Sequence[BackendCoverage]) -> str:
+    """Rows of backend, operator, how, words."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("backend", "operator", "how", "outcome", "build"))
+    for backend in found:
+        writer.writerows((backend.key, s.name, s.how, s.words, " ".join(s.build)) for s in backend.operators)
+    return out.getvalue()
+
+
+def records(found: Sequence[BackendCoverage]) -> list[dict[str, object]]:
+    """The same as JSON values."""
+    return [
+        {
+            "backend": backend.key,
+            "counts": dict(backend.counts),
+            "operators": [{"name": s.name, "how": s.how, "outcome": s.words, "build": list(s.build)} for s in backend.operators],
+        }
+        for backend in found
+    ]
+
+
+def json_text(found: Sequence[BackendCoverage]) -> str:
+    """One JSON document."""
+    return json.dumps(records(found), ensure_ascii=False, indent=1)
