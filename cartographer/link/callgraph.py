@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names
     from cartographer.link.stubs import Stubs
-    from cartographer.model.fact import Call
+    from cartographer.model.fact import Call, MacroDefinition
 
 LITERALS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 _LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*(?:<[^<>;(){}]*>[^<>;(){}]*)*>)?\s*<<<")
@@ -102,7 +102,7 @@ class CallGraph:
                     if _SWITCH.fullmatch(call.name):
                         yield spot.site("dispatch", call.name)
                     else:
-                        yield from self._macro_body(call.name, spot, 0)
+                        yield from self._macro_body(call.name, call.arguments, spot, 0)
                 case "launch":
                     given = tuple(self.handed.functors(call, scope))
                     yield spot.site("launch", call.name, self.handed.kernels(call.name, scope, defined), given=given)
@@ -126,6 +126,9 @@ class CallGraph:
             return
         if (title := library(name, self.device)) and not self._ours(last):
             yield spot.site("library", name, library=title)
+            return
+        if self.device == "cuda" and (strings := tuple(self.handed.strings(spot))):
+            yield spot.site("jit", name, given=strings)
             return
         given = self.handed.given(spot)
         if given and self.device == "cpu" and last in CPU_LOOPS:
@@ -204,12 +207,12 @@ class CallGraph:
 
     # --- macros of the same file ----------------------------------------------------------------------------------
 
-    def _macro_body(self, macro: str, spot: Spot, depth: int) -> Iterator[Site]:
-        """What a macro of the same file does, macros inside it included."""
+    def _macro_body(self, macro: str, arguments: tuple[str, ...], spot: Spot, depth: int) -> Iterator[Site]:
+        """What a macro of the same file does with these arguments, macros inside it included."""
         found = self._local_macro(macro, spot.inside.path, spot.call.line)
         if found is None or depth > 3:
             return
-        text, start = found
+        text, start = _substituted(found, arguments), found.line
         launched = set()
         for match in _LAUNCH.finditer(text):
             launched.add(match[1])
@@ -222,19 +225,41 @@ class CallGraph:
             elif (title := library(name, self.device)) and not self._ours(bare(name)):
                 yield spot.site("library", name, library=title, line=line)
             elif name.isupper():
-                yield from self._macro_body(name, spot, depth + 1)
+                yield from self._macro_body(name, _arguments_at(text, match.end() - 1), spot, depth + 1)
             elif len(name) > 3 and name not in launched:
                 targets = tuple(d for d in self.names.functions(name, spot.scope) if self.follows(d))
                 if targets:
                     yield spot.site("helper", name, tuple(sorted(targets, key=_by_type)[:4]), line=line)
 
-    def _local_macro(self, name: str, path: str, line: int) -> tuple[str, int] | None:
-        """The body of a macro defined in the same file above a line, and the line that it starts on."""
+    def _local_macro(self, name: str, path: str, line: int) -> MacroDefinition | None:
+        """The macro of a name that is in force in a file on a line."""
         best = None
         for macro in self.index.files[path].macros:
             if macro.name == name and macro.line <= line and not 0 < macro.undefined <= line:
                 best = macro
-        return (best.body, best.line) if best is not None else None
+        return best
+
+
+def _substituted(macro: MacroDefinition, arguments: tuple[str, ...]) -> str:
+    """A macro's body with its arguments put in; lines stay where they are."""
+    named = dict(zip(macro.parameters or (), (" ".join(a.split()) for a in arguments), strict=False))
+    if not named:
+        return macro.body
+    pattern = re.compile(r"\b(" + "|".join(map(re.escape, named)) + r")\b")
+    return re.sub(r"\s*##\s*", "", pattern.sub(lambda m: named[m[1]], macro.body))
+
+
+def _arguments_at(text: str, opening: int) -> tuple[str, ...]:
+    """The arguments between the parenthesis at `opening` and the one that closes it."""
+    depth, start, found = 0, opening + 1, []
+    for at in range(opening, len(text)):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth == 0 or (depth == 1 and text[at] == ","):
+            found.append(text[start:at].strip())
+            start = at + 1
+        if depth == 0:
+            break
+    return tuple(found)
 
 
 def _count(call: Call) -> int | None:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from cartographer.link.tree import Tree
     from cartographer.model.operator import Operator, Step
 
-BRANCHES = 3  # further ways shown beside the main one
+BRANCHES = 4  # further ways shown beside the main one
 BESIDE = 3.0  # how much more they may cost
 CALLS = 16  # operators shown that a body calls
-STEPS = 14  # the longest way that is shown
+STEPS = 15  # the longest way that is shown
 FAR = 20.0  # a way that costs more leads to another device
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 _WORD = re.compile(r"[a-z0-9]+")
@@ -169,10 +169,11 @@ class Descent:
         root = operator.base.strip("_")
         complete = True
 
-        def order(call: OperatorCall) -> tuple[bool, bool, int]:
+        def order(call: OperatorCall) -> tuple[bool, bool, int, bool]:
             assert call.site.called is not None
             name = call.site.called.main
-            return (base_of(name) != root, self.callers(name) > COMMON, len(call.hops))
+            special = bool(call.site.branch) and "!(" not in call.site.branch
+            return (base_of(name) != root, self.callers(name) > COMMON, len(call.hops), special)
 
         for call in sorted(candidates, key=order):
             assert call.site.called is not None
@@ -183,10 +184,16 @@ class Descent:
             if below is None:
                 complete = False
             elif below.works:
-                note = f"of {target.name}"
-                steps = tuple(replace(s, note="; ".join(filter(None, (note, s.note)))) if s.role == "entry" else s for s in below.steps)
+                steps = tuple(_noted(s, f"of {target.name}") for s in below.steps)
                 return Below(steps[: STEPS - 3], works=True, complete=complete)
         return Below(complete=complete)
+
+
+def _noted(step: Step, note: str) -> Step:
+    """An entry with a note whose it is, unless it has one."""
+    if step.role != "entry" or step.note.startswith("of "):
+        return step
+    return replace(step, note="; ".join(filter(None, (note, step.note))))
 
 
 def ordered(ways: Iterable[Way], operator: Operator) -> list[Way]:
@@ -199,7 +206,7 @@ def ordered(ways: Iterable[Way], operator: Operator) -> list[Way]:
 def beside(ways: list[Way]) -> list[Way]:
     """The ways worth showing beside the first."""
     main = ways[0]
-    near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE and w.site.kind != "dispatch")
+    near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
     return [w for w in near if w.registration is None or len(w.hops) <= len(main.hops)][:BRANCHES]
 
 

@@ -80,7 +80,9 @@ def _library(name: str, device: str) -> str:
 @lru_cache(maxsize=16384)
 def asked(context: str) -> frozenset[str]:
     """The devices and layouts that a condition asks for; terms that are negated or joined by `||` ask for nothing."""
-    found = set()
+    found: set[str] = set()
+    if context.startswith("!("):
+        return frozenset()
     for term in context.split("&&"):
         if "!" not in term and "||" not in term:
             found.update(name for name, pattern in _ASKS if pattern.search(term))

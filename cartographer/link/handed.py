@@ -55,6 +55,16 @@ class Handed:
             if match is not None and not match[1].startswith("std::"):
                 yield from self._classes(match[1], scope)
 
+    def strings(self, spot: Spot) -> Iterator[Given]:
+        """Device code as text among the arguments: variables made by `jiterator_stringify`, compiled at run time."""
+        for argument in spot.call.arguments[1:]:
+            if not _IDENTIFIER.fullmatch(argument) or argument not in self.index.stringified:
+                continue
+            found = self.index.stringified[argument]
+            inside = (*spot.inside.segments, argument)
+            best = min(found, key=lambda d: (d.segments != inside, d.path != spot.scope.path, d.path, d.line))
+            yield Given(best.name, best.path, best.line)
+
     def variables(self, spot: Spot) -> Iterator[Given]:
         """Local variables that hold a functor, among the arguments: `MulFunctor<T> f; gpu_kernel(iter, f);`."""
         names = [a for a in spot.call.arguments[1:] if _IDENTIFIER.fullmatch(a)]

@@ -158,6 +158,19 @@ class Index:
         return table
 
     @cached_property
+    def stringified(self) -> dict[str, list[Defined]]:
+        """Variables that hold device code as text (`jiterator_stringify`, aten/src/ATen/jit_macros.h), by name."""
+        table: dict[str, list[Defined]] = {}
+        for path in sorted(self.files):
+            inner = {d.segments[:-1] for d in self.of_file(path) if d.fact.kind == "device"} if path.endswith((".cu", ".cuh", ".h")) else set()
+            for defined in self.of_file(path):
+                if defined.fact.kind == "variable" and (
+                    any(c.name.endswith("stringify") for c in defined.fact.calls) or (defined.segments in inner and not defined.fact.returns)
+                ):
+                    table.setdefault(defined.name, []).append(defined)
+        return table
+
+    @cached_property
     def methods(self) -> dict[tuple[str, tuple[str, ...]], list[Defined]]:
         """The methods of each class, by its file and qualified name."""
         table: dict[tuple[str, tuple[str, ...]], list[Defined]] = {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DEPTH = 9
 KEPT = 14  # ways kept for each function
 CALLED = 60  # operator calls kept for each function
-_END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0}
+_END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0, "jit": 0.0}
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
 _ASIDE = 30.0
@@ -40,6 +40,14 @@ class Way:
     at: Defined
     registration: StubRegistration | None = None  # of a stub
     launched: Way | None = None  # of callables given to a launcher: how the launcher launches
+
+    @property
+    def launch(self) -> Way:
+        """The way on which the launch itself stands, launchers inside launchers passed."""
+        way = self
+        while way.launched is not None:
+            way = way.launched
+        return way
 
     @property
     def end(self) -> tuple[str, str, int]:

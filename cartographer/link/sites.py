@@ -29,7 +29,7 @@ class Given:
 class Site:
     """One call, told.
 
-    `kind` is stub, launch, helper, library, operator, loop, dispatch (a switch over types) or metal. `targets` are the
+    `kind` is stub, launch, jit, helper, library, operator, loop, dispatch (a switch over types) or metal. `targets` are the
     functions that it can enter, `asks` the devices and layouts that conditions around it ask for.
     """
 

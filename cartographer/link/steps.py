@@ -61,13 +61,14 @@ def end_steps(way: Way, metal: Sequence[Given] = ()) -> Iterator[Step]:
     elif site.kind == "library":
         yield Step("library", site.name, site.path, site.line, site.library, site.branch)
     elif site.given:
+        how = f"compiled at run time, runs in {site.name}" if site.kind == "jit" else f"runs in {site.name}"
         for given in site.given[:2]:
-            yield Step("device", given.symbol, given.path, given.line, f"runs in {site.name}", site.branch)
+            yield Step("device", given.symbol, given.path, given.line, how, site.branch)
         for hop in way.launched.hops if way.launched is not None else ():
             if hop.path == site.path and is_source(site.path):
                 yield definition_step("kernel", hop, "launcher of this file")
-        if way.launched is not None and way.launched.site.kind == "launch":
-            yield from _launch_steps(way.launched.site, f"launched by {site.name}")
+        if way.launched is not None and way.launch.site.kind == "launch":
+            yield from _launch_steps(way.launch.site, f"launched by {site.name}")
 
 
 def _launch_steps(site: Site, note: str = "") -> Iterator[Step]:

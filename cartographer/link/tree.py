@@ -79,7 +79,7 @@ class Tree:
     @cached_property
     def metal(self) -> MetalKernels:
         """All Metal kernels."""
-        return MetalKernels((p for p in self.files if p.startswith("aten/src/ATen/")), self.source)
+        return MetalKernels(self.files)
 
     @cached_property
     def open_switches(self) -> frozenset[str]:
