@@ -42,7 +42,7 @@ def level(git: Git, commits: Commits, ground: Ground, gaps: Gaps, asked: str) ->
         if not _has_trees(git, commits):
             return "none", _lacks(git, "commits, but not the folders of the past")
         if asked == "lines":
-            return "files", _lacks(git, "commits and folders, but not what the files of the past held, so files have dates and lines have not")
+            return "files", _lacks(git, "commits and folders, but not what files held in the past. So files have dates (renames are known where nothing else changed), lines have not")
     return asked, ""
 
 

@@ -75,6 +75,7 @@ def joins(commits: Commits) -> list[tuple[int, tuple[int, ...]]]:
 def of(commits: Commits, firsts: Mapping[str, int], where: Mapping[int, str]) -> tuple[Era, ...]:
     """The eras that this history holds. `firsts`: path -> first commit; `where`: merge -> folder it filled."""
     foreign = joins(commits)
+    firsts = {path: commit for path, commit in firsts.items() if commit not in commits.boundary}  # older there, who knows how much
     begun = [(rule, start) for rule in RULES if (start := _start(rule, commits, firsts, foreign))]
     begun.sort(key=lambda item: item[1][0])
     eras = []
@@ -103,7 +104,7 @@ def _start(
         own = commits.dates[commits.first_parent_line()[0]]
         if roots and roots[0][0] < own:
             return roots[0][0], (_evidence("oldest root of the history", roots[0][1], commits),)
-    known = [(firsts[path], path) for path in rule.folders if path in firsts and firsts[path] not in commits.boundary]
+    known = [(firsts[path], path) for path in rule.folders if path in firsts]
     if known:
         commit, path = min(known)
         return commits.dates[commit], (_evidence(f"first commit of {path}", commit, commits),)

@@ -35,7 +35,7 @@ def of(
     git: Git, commits: Commits, bulks: Mapping[int, Bulk], joined: Mapping[int, str], surviving: Mapping[int, int]
 ) -> tuple[Import, ...]:
     """The imports behind a tree, oldest first. `joined`: merge of a foreign history -> folder; `surviving`: lines left by commit."""
-    wanted = sorted({*bulks, *joined})
+    wanted = sorted({*bulks, *joined} - commits.boundary)
     says = _subjects(git, commits, wanted)
     found = []
     for commit in wanted:

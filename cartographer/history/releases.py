@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 Tags = tuple[tuple[str, str], ...]
 
+_NONE, _UNSEEN = -1, -2
+
 _RELEASE = re.compile(r"v?(\d+(?:\.\d+)+(?:\.post\d+)?)")  # v1.7.0; candidates and alphas are no releases
 
 
@@ -28,11 +30,13 @@ def tags(git: Git) -> Tags:
 
 
 def firsts(git: Git, commits: Commits, releases: Tags) -> list[int]:
-    """For each commit the index of the first release that holds it, -1 when none does."""
+    """For each commit the index of the first release that holds it, -1 when none does or an earlier one may be missing here."""
     beside = _beside(git, commits, [commit for _, commit in releases if commit not in commits.index])
-    first = [-1] * len(commits)
+    first = [_UNSEEN] * len(commits)
     passed: set[str] = set()
-    for number, (_, tip) in enumerate(releases):
+    known = {_minor(name) for name, _ in releases}
+    for number, (release, tip) in enumerate(releases):
+        told = number if _follows(_minor(release), known) else _NONE
         todo: list[int] = []
         names = [tip]
         while names:  # the release branch, down to the history that is dated
@@ -44,10 +48,23 @@ def firsts(git: Git, commits: Commits, releases: Tags) -> list[int]:
                 names += beside.get(name, ())
         while todo:
             commit = todo.pop()
-            if first[commit] < 0:
-                first[commit] = number
+            if first[commit] == _UNSEEN:
+                first[commit] = told
                 todo += commits.parents[commit]
-    return first
+    return [max(number, -1) for number in first]
+
+
+def _minor(release: str) -> tuple[int, int]:
+    major, minor = re.findall(r"\d+", release)[:2]
+    return int(major), int(minor)
+
+
+def _follows(minor: tuple[int, int], known: set[tuple[int, int]]) -> bool:
+    """Whether the series before is here too. Releases lie beside the main line: a clone of one branch has few of them."""
+    major, number = minor
+    if number:
+        return (major, number - 1) in known or minor == (0, 1)
+    return not major or any(other == major - 1 for other, _ in known)
 
 
 def _beside(git: Git, commits: Commits, tips: list[str]) -> dict[str, list[str]]:

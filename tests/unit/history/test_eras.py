@@ -74,25 +74,25 @@ def test_shallow_clones_have_eras_without_proof(torch: Repo, tmp_path: Path) -> 
 
 
 def test_first_release_of_each_commit(repo: Repo) -> None:
-    for tag in ("v0.9.0", "v0.10.0-rc1", "v0.10.0", "nightly"):
+    for tag in ("v0.1.0", "v0.2.0-rc1", "v0.2.0", "nightly"):
         repo.commit(tag, **{tag.replace(".", "_"): text(tag)})
-        repo.git("tag", *(["-a", "-m", "x"] if tag == "v0.10.0" else []), tag)
+        repo.git("tag", *(["-a", "-m", "x"] if tag == "v0.2.0" else []), tag)
     repo.git("checkout", "-q", "-b", "release", "HEAD~1")
     repo.commit("picked", picked=text("p"))
-    repo.git("tag", "v0.10.1")
+    repo.git("tag", "v0.2.1")
     repo.git("checkout", "-q", "main")
     repo.commit("unreleased", unreleased=text("u"))
     strata = date_tree(repo.folder, "HEAD")
-    assert strata.releases == ("v0.9.0", "v0.10.0", "v0.10.1")
+    assert strata.releases == ("v0.1.0", "v0.2.0", "v0.2.1")
     found = {repo.git("log", "-1", "--format=%s", commit): strata.first_release[n] for n, (commit, _) in enumerate(strata.commits)}
-    assert found == {"v0.9.0": 0, "v0.10.0-rc1": 1, "v0.10.0": 1, "nightly": -1, "unreleased": -1}
+    assert found == {"v0.1.0": 0, "v0.2.0-rc1": 1, "v0.2.0": 1, "nightly": -1, "unreleased": -1}
 
 
 def test_release_beside_the_history(repo: Repo) -> None:
     shared = repo.commit(a=text(1))
     repo.git("checkout", "-q", "-b", "release")
     repo.commit(b=text(2))
-    repo.git("tag", "v1.0.0")
+    repo.git("tag", "v0.1.0")
     repo.git("checkout", "-q", "main")
     tip = repo.commit(c=text(3))
     strata = date_tree(repo.folder, "HEAD")
@@ -127,3 +127,20 @@ def test_reasons() -> None:
     assert imports._reason(Bulk(12_000, 5, "a"), "Add OpenCL") == "12000 lines in 5 new files at once"
     assert imports._reason(Bulk(3_000, 5, "a"), "Remove sync points at many places") == ""
     assert imports._reason(Bulk(3_000, 5, "a"), "Important kernels") == ""
+
+
+@pytest.mark.parametrize(("tags", "expected"), [
+    (("v0.1.0", "v0.2.0"), [0, 1]), (("v0.2.0", "v0.3.0"), [-1, 1]), (("v1.13.1", "v2.0.0"), [-1, 1]), (("v2.0.0",), [-1]), (("v0.0.1",), [0]),
+])  # fmt: skip
+def test_no_release_is_claimed_when_the_series_before_is_missing(repo: Repo, tags: tuple[str, ...], expected: list[int]) -> None:
+    for tag in tags:
+        repo.commit(**{tag.replace(".", "_"): text(tag)})
+        repo.git("tag", tag)
+    assert list(date_tree(repo.folder, "HEAD").first_release) == expected
+
+
+def test_a_shallow_clone_has_no_imports_where_it_ends(repo: Repo, tmp_path: Path) -> None:
+    repo.commit("begin", LICENSE="x\n", big=text(*range(4000)))
+    repo.commit("more", a=text(1))
+    repo.git("clone", "-q", "--depth=1", f"file://{repo.folder}", str(tmp_path / "shallow"))
+    assert date_tree(tmp_path / "shallow", "HEAD").imports == ()
