@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import os
@@ -77,6 +78,13 @@ class Cache:
     def __init__(self, root: Path | None = None) -> None:
         self.root = root if root is not None else default_root()
         self._writable: bool | None = None
+
+    @classmethod
+    def passing(cls) -> Cache:
+        """A cache for this process alone, where no other can be written to."""
+        root = Path(tempfile.mkdtemp(prefix="cartographer-passing-"))
+        atexit.register(shutil.rmtree, root, ignore_errors=True)
+        return cls(root)
 
     def folder(self, *parts: str) -> Path:
         """A folder inside the cache, made when the cache can be written to."""

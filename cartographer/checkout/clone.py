@@ -39,6 +39,7 @@ _ANSWER_WITHIN = 60.0  # seconds for the remote's list of refs
 _BATCH = 40_000  # contents asked for at once; `git backfill` asks for 50,000
 _FIRST_SLICE, _LEAST_SLICE, _MOST_SLICE = 2_000, 250, 64_000  # commits of depth
 _QUICK, _SLOW = 20.0, 90.0  # seconds that a slice should take
+_AT_HAND = "Check the address and the network, or read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl."
 _LOCKS = ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/tmp_*", "objects/info/*.lock")
 
 
@@ -203,7 +204,7 @@ class Store:
             names = [p for p in patterns if not p.startswith("-")]
             return refs.parse_remote_refs(git.run("ls-remote", *options, "--", self.url, *names, timeout=_ANSWER_WITHIN))
         except GitError as error:
-            raise Unreachable(error.message, where=self.url, hint="Check the address and the network.") from error
+            raise Unreachable(error.message, where=self.url, hint=_AT_HAND) from error
 
     def _lacking_in_tree(self, commit: str) -> list[str]:
         """Contents of the pinned tree that are not here, by path."""

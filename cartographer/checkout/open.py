@@ -133,7 +133,7 @@ def _open_remote(request: SourceRequest, cache: Cache, progress: Progress) -> Tr
             raise
         except CheckoutError as error:
             raise CheckoutError(
-                f"neither the repository nor a package index can be reached: {lost.message}; {error.message}", where=lost.where,
+                f"the repository cannot be reached ({lost.message}), and no wheel serves instead: {error.message}", where=lost.where,
                 hint="Read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl or --source installed.",
             ) from error
         progress.note(
@@ -154,7 +154,9 @@ def _open_store(request: SourceRequest, cache: Cache, progress: Progress) -> Git
     if request.offline:
         return _offline(probe, here, url, request, progress)
     if not cache.writable:
-        raise Unreachable("a clone needs a cache that can be written to", where=str(cache.root), hint="Let CARTOGRAPHER_CACHE name another folder.")
+        cache = Cache.passing()
+        probe = Store(cache, url, progress)
+        progress.note(f"the clone is kept in {cache.root} until this build ends")
     progress.stage(f"asking {url} for {version}")
     try:
         wanted = probe.ask(version) if here is None or here.tag is None else here

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cartographer.checkout.cache import Cache
 from cartographer.checkout.refs import near_misses, numbers, release_order
 from cartographer.checkout.versions import release_of
 from cartographer.errors import CheckoutError, UnknownVersion
@@ -22,10 +23,10 @@ from cartographer.errors import CheckoutError, UnknownVersion
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cartographer.checkout.cache import Cache
     from cartographer.progress import Progress
 
 KIND = "wheels"
+FIRST_WITH_LISTS = (1, 12)  # torchgen, and with it the operator lists, is packed since then
 # From the smallest to the largest: a macOS wheel is some 80 MB, Windows 200, Linux for CUDA up to 900. pip takes
 # "macosx_20_0" for every older macOS as well.
 PLATFORMS = (
@@ -45,15 +46,19 @@ _ABSENT = ("No matching distribution", "Could not find a version", "ResolutionIm
 def find_wheel(version: str, cache: Cache, progress: Progress, *, offline: bool = False) -> Path:
     """The path of a wheel of this release: from the cache, or downloaded into it."""
     release = release_of(version.removeprefix("v"))
+    if () < numbers(release) < FIRST_WITH_LISTS:
+        raise CheckoutError(
+            f"the wheels of torch {release} carry no operator list: they do since 1.12", hint="An older release is read from a clone: --repo PATH-or-URL.",
+        )
     kept = kept_wheel(release, cache)
     if kept is not None:
         return kept
     if offline:
         raise CheckoutError(f"no wheel of {release} is in the cache, and --offline forbids to fetch one", hint="Leave out --offline.")
     if not cache.writable:
-        folder = Path(tempfile.mkdtemp(prefix="cartographer-wheel-"))
-        progress.note(f"the cache {cache.root} cannot be written to: the wheel is kept in {folder}")
-        return _download(release, folder, progress)
+        passing = Cache.passing()
+        progress.note(f"the wheel is kept in {passing.root} until this build ends")
+        return _download(release, passing.folder(KIND), progress)
     with cache.lock(f"{KIND}-{release}", progress):
         return kept_wheel(release, cache) or _download(release, cache.folder(KIND, release), progress)
 

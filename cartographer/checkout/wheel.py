@@ -73,7 +73,7 @@ class WheelTree:
         if LANDMARKS[0] not in self._packed:
             raise CheckoutError(
                 f"the wheel of {self.info.version} carries no operator list: looked for torchgen/packaged/ATen/native/native_functions.yaml",
-                where=str(members.path), hint="Wheels carry it since 1.13. For an older release use the clone: leave out --from wheel.",
+                where=str(members.path), hint="Wheels carry it since 1.12. For an older release use the clone: leave out --from wheel.",
             )
 
     def files(self) -> tuple[TreeFile, ...]:

@@ -66,7 +66,7 @@ def test_a_cache_that_cannot_be_written_to(tmp_path: Path) -> None:
     progress = SilentProgress()
     path = pypi.find_wheel("9.1.0", Cache(tmp_path / "file" / "cache"), progress)
     assert path.is_file()
-    assert str(path.parent) in progress.notes[0]
+    assert str(path.parents[1]) in progress.notes[0]
 
 
 def test_a_missing_pip_is_told(cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,3 +76,9 @@ def test_a_missing_pip_is_told(cache: Cache, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("sys.executable", str(fake))
     with pytest.raises(CheckoutError, match="pip is not installed"):
         pypi.find_wheel("9.1.0", cache, SilentProgress())
+
+
+def test_old_wheels_are_not_even_fetched(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pypi, "_pip", lambda *_, **__: pytest.fail("asked pip"))
+    with pytest.raises(CheckoutError, match=r"since 1\.12"):
+        pypi.find_wheel("v1.7.0", cache, SilentProgress())
