@@ -34,6 +34,8 @@ def load(data: bytes, path: str = PATH) -> tuple[NativeFunction, ...]:
             errors.append(error)
     if errors:
         raise gathered(errors, path)
+    if not functions:
+        raise DeclarationError("this file lists no operators", where=path, hint="It may be cut short: bring the source again.")
     return tuple(functions)
 
 
