@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.checkout import refs
 from cartographer.checkout.blob_ids import UNREADABLE, BlobIds, Identity, blob_id
-from cartographer.checkout.git import Git, find_git_dir
+from cartographer.checkout.git import Git, GitError, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.versions import (
     WITNESSES,
@@ -86,14 +86,23 @@ class DirectoryTree:
 
     def _paths(self) -> dict[str, os.stat_result]:
         """Path -> status. In a checkout the files that git tracks or would add; else all but what builds leave."""
-        if self.git_dir is not None:
-            listed = Git(self.git_dir).run(
-                f"--work-tree={self._root}", "-C", self._root, "ls-files", "-z", "--cached", "--others", "--exclude-standard",
-            )
+        listed = self._listed_by_git()
+        if listed is not None:
             names = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
             found = {name: _status(f"{self._root}/{name}") for name in names if is_safe(name)}
             return {name: status for name, status in found.items() if status is not None and stat.S_ISREG(status.st_mode)}
         return dict(walk(self._root, _submodules(self._root)))
+
+    def _listed_by_git(self) -> bytes | None:
+        """What git tracks or would add; None outside a checkout, and in one whose index is damaged."""
+        if self.git_dir is None:
+            return None
+        try:
+            return Git(self.git_dir).run(
+                f"--work-tree={self._root}", "-C", self._root, "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+            )
+        except GitError:
+            return None
 
     def _hash(self, paths: dict[str, os.stat_result], memory: BlobIds, *, whole: bool) -> Iterator[TreeFile]:
         for path in sorted(paths):

@@ -139,3 +139,12 @@ def test_an_unreadable_file_is_told(tmp_path: Path, cache: Cache, monkeypatch: p
     tree = DirectoryTree(write(tmp_path / "pytorch", FILES), cache)
     assert tree.missing() == ("c10/core/Thing.h",)
     assert {file.path: file.blob for file in tree.files()}["c10/core/Thing.h"] == UNREADABLE
+
+
+def test_a_checkout_with_a_damaged_index_is_read_all_the_same(repository: Path, tmp_path: Path, cache: Cache) -> None:
+    clone = tmp_path / "clone"
+    git(repository, "clone", "-q", str(repository), str(clone))
+    (clone / ".git" / "index").write_bytes(b"DIRC garbage")
+    tree = DirectoryTree(clone, cache)
+    assert tree.read(LIST) == FILES[LIST]
+    assert not any(file.path.startswith(".git/") for file in tree.files())
