@@ -26,12 +26,18 @@ def write(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
         ("stub", ((n, s.name) for n, s in enumerate(atlas.stubs, 1))),
         ("file", ((ledger.paths.of(f.path), f.path) for f in atlas.files)),
         ("generated", ((n, g.name) for n, g in enumerate(atlas.generated, 1))),
-        ("symbol", ((n, s.name if s.qualname.endswith(s.name) else s.qualname) for n, s in enumerate(atlas.symbols, 1))),
+        ("symbol", ((n, s.qualname) for n, s in enumerate(atlas.symbols, 1))),
     ):  # fmt: skip
         first = KINDS.index(kind) << SHIFT
-        rows.extend(sorted((first | number, words(name)) for number, name in named))
+        rows.extend(sorted((first | number, _words(name)) for number, name in named))
     connection.executemany("INSERT INTO search (rowid, words) VALUES (?, ?)", rows)
     connection.execute("INSERT INTO search (search) VALUES ('optimize')")
+
+
+def _words(name: str) -> str:
+    """Words of a qualified name: those of its scope, which thousands share, and those of its last part."""
+    scope, colons, last = name.rpartition("::")
+    return f"{words(scope)} {words(last)}" if colons else words(name)
 
 
 def _operators(atlas: Atlas, ledger: Ledger) -> Iterator[tuple[int, str]]:

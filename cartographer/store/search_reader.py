@@ -40,9 +40,12 @@ class SearchReader:
         with database.explained(self.path):
             return self._connection.execute(statement, values).fetchall()
 
-    def matches(self, text: str, most: int = 2000, kinds: tuple[str, ...] = KINDS) -> tuple[Match, ...]:
-        """Names that hold all words of `text`, kind by kind in the order of KINDS, at most `most` of each."""
-        wanted = question(text)
+    def matches(self, text: str, most: int = 2000, kinds: tuple[str, ...] = KINDS, *, any_word: bool = False) -> tuple[Match, ...]:
+        """Names that hold all words of `text` (or any of them), kind by kind in the order of KINDS, at most `most` of each.
+
+        Symbols with exactly this name are never cut off.
+        """
+        wanted = question(text, any_word=any_word)
         found: list[Match] = []
         for kind in KINDS if wanted else ():
             if kind in kinds:
@@ -51,7 +54,10 @@ class SearchReader:
                 found.extend(Match(kind, number, label) for number, label in self._all(
                     f"SELECT t.id, {name} FROM search s JOIN {table} t ON t.id = (s.rowid & {_MASK})"
                     " WHERE s.search MATCH ? AND s.rowid BETWEEN ? AND ? ORDER BY s.rowid LIMIT ?", wanted, first, first | _MASK, most))  # fmt: skip
-        return tuple(found)
+        if wanted and "symbol" in kinds and (text := text.strip()).isidentifier():
+            found.extend(Match("symbol", number, label) for number, label in self._all(
+                f"SELECT t.id, {_NAMES['symbol'][1]} FROM symbol t WHERE t.name = ? ORDER BY t.id", text))  # fmt: skip
+        return tuple(dict.fromkeys(found))
 
     def hit(self, match: Match) -> Hit:
         """A match with its place and its operators."""

@@ -35,9 +35,9 @@ def words(text: str) -> str:
     return " ".join(found)
 
 
-def question(text: str) -> str:
-    """What a person typed as an FTS5 query: every identifier must occur, as a word or as the beginning of one."""
-    return " AND ".join(f'"{identifier.lower()}"*' for identifier in re.findall(_IDENTIFIER, text))
+def question(text: str, *, any_word: bool = False) -> str:
+    """What a person typed as an FTS5 query: every identifier must occur, as a word or as the beginning of one (or any of them)."""
+    return (" OR " if any_word else " AND ").join(f'"{identifier.lower()}"*' for identifier in re.findall(_IDENTIFIER, text))
 
 
 def plain(symbol: str) -> str:

@@ -21,3 +21,8 @@ def test_limit_and_kinds(reader):
     assert len(search(reader, "add", 3)) == 3
     assert {hit.kind for hit in search(reader, "add", kinds=("symbol",))} == {"symbol"}
     assert search(reader, "nothingofthekind") == ()
+
+
+def test_when_no_name_holds_all_words(reader):
+    assert search(reader, "softmax zebra")[0].label == "aten::softmax"
+    assert search(reader, "zebra giraffe") == ()

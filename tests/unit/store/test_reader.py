@@ -121,3 +121,9 @@ def test_a_kernel_is_placed_by_its_own_symbol(folder, tmp_path):
     assert placed("torch::TraceType::f", "at::native::f") == 0
     assert placed("at::native::structured_f_out", "TORCH_IMPL_FUNC(f_out)") == 3
     assert placed("at::native::structured_f_out", "at::native::structured_f_out::impl") == 3
+
+
+def test_symbols_are_found_by_their_scope_and_never_cut_off(reader):
+    assert ("symbol", "at::native::(anonymous)::add_kernel") in {(m.kind, m.label) for m in reader.search.matches("anonymous add_ker")}
+    few = reader.search.matches("vectorized_kernel", most=0)
+    assert [m.label for m in few] == ["at::native::vectorized_kernel"]
