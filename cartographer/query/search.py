@@ -17,12 +17,18 @@ def search(reader: Reader, text: str, most: int = 20, kinds: tuple[str, ...] = K
     wanted = text.strip().lower()
     matches = list(reader.search.matches(text, kinds=kinds))
     if not matches and len(wanted.split()) > 1:
-        matches = list(reader.search.matches(text, kinds=kinds, any_word=True))
-        held = {match: sum(word in match.label.lower() for word in wanted.split()) for match in matches}
-        best = max(held.values(), default=0)
-        matches = [match for match in matches if held[match] == best]
+        matches, wanted = _most_words(reader.search.matches(text, kinds=kinds, any_word=True), wanted.split())
     matches.sort(key=lambda match: _rank(match, wanted))
     return tuple(reader.search.hit(match) for match in matches[:most])
+
+
+def _most_words(matches: tuple[Match, ...], words: list[str]) -> tuple[list[Match], str]:
+    """The matches that hold most words, rare words counting for more; and the rarest word, by which they are ranked."""
+    found = {word: sum(word in match.label.lower() for match in matches) for word in words}
+    rarest = min((word for word in words if found[word]), key=lambda word: found[word], default="")
+    held = {match: sum(1 / found[word] for word in words if word in match.label.lower()) for match in matches}
+    best = max(held.values(), default=0.0)
+    return [match for match in matches if held[match] == best], rarest
 
 
 def _rank(match: Match, wanted: str) -> tuple[int, int, int, str]:
@@ -34,9 +40,7 @@ def _rank(match: Match, wanted: str) -> tuple[int, int, int, str]:
         likeness = 0
     elif last.startswith(wanted):
         likeness = 1
-    elif wanted in last:
-        likeness = 2
-    elif len(parts) > 1 and parts[-1] == last:  # CUDACachingAllocator malloc
+    elif wanted in last or (len(parts) > 1 and parts[-1] == last):  # CUDACachingAllocator malloc
         likeness = 2
     elif all(part in last for part in parts):
         likeness = 3
