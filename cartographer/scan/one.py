@@ -11,11 +11,18 @@ from cartographer.scan.python import scan_python
 _C_FAMILY = (Language.CPP, Language.C, Language.CUDA, Language.OBJCXX, Language.METAL)
 
 
+FAILED = "nothing of this file is known, our scanner failed"  # the notes of such a file begin like this
+
+
 def scan_file(path: str, data: bytes) -> FileFacts:
     """The facts of one file; its language follows from its name."""
     language = language_of(path)
-    if language in _C_FAMILY:
-        return scan_cpp(data, language)
-    if language is Language.PYTHON:
-        return scan_python(data)
+    try:
+        if language in _C_FAMILY:
+            return scan_cpp(data, language)
+        if language is Language.PYTHON:
+            return scan_python(data)
+    except Exception as error:  # noqa: BLE001 - a fault of ours in one file must not lose the other thousands
+        note = f"{FAILED}: {type(error).__name__}: {error}"
+        return FileFacts(language=language.value, lines=data.count(b"\n"), error_nodes=1, error_bytes=len(data), notes=(note,))
     return FileFacts(language=language.value, lines=data.count(b"\n"))
