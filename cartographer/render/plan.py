@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.render import twins as twin_files
-from cartographer.render import urls
+from cartographer.render import machine, search, twins, urls
 from cartographer.render.pages import checks, front, generated, guide, kernels, nodes, operator, operators, source, strata, territory
 
 if TYPE_CHECKING:
@@ -38,7 +37,8 @@ _PLATES: Mapping[str, Callable[[Site], Page]] = {
 def jobs(site: Site) -> list[Job]:
     """All jobs, the heaviest kinds first."""
     catalog = site.catalog
-    found = [Job("plate", address) for address in _PLATES]
+    found = [Job("data", name) for name in ("search", "programs", "operators", "territory")]
+    found += [Job("plate", address) for address in _PLATES]
     found += [Job("operators", "", number + 1) for number in range(operators.count_of_sheets(site))]
     for address, count in kernels.count_of_sheets(site).items():
         found += [Job("kernels", address, number + 1) for number in range(count)]
@@ -72,15 +72,24 @@ def pages(site: Site, job: Job) -> Iterable[Page]:
             return [source.build_folder(site, job.key)]
         case "file":
             return source.build_file(site, job.key)
+        case "data":
+            return ()
         case kind:
             raise ValueError(f"no such kind of page: {kind}")
 
 
-def twins(site: Site, job: Job) -> Iterable[tuple[str, bytes]]:
-    """The files for programs that stand beside the pages of a job."""
-    return [twin_files.operator_twin(site, job.key)] if job.kind == "operator" else ()
-
-
-def data(site: Site) -> Iterable[tuple[str, bytes]]:
-    """Data that scripts of single pages load."""
-    return ((operators.DATA, operators.data_script(site)), (territory.DATA, territory.data_script(site)))
+def files(site: Site, job: Job) -> Iterable[tuple[str, bytes]]:
+    """What else belongs to a job: the JSON twin of an operator, data for scripts and for programs."""
+    match job.kind, job.key:
+        case "operator", key:
+            return [twins.operator_twin(site, key)]
+        case "data", "search":
+            return search.shards(site)
+        case "data", "programs":
+            return machine.files(site)
+        case "data", "operators":
+            return [(operators.DATA, operators.data_script(site))]
+        case "data", "territory":
+            return [(territory.DATA, territory.data_script(site))]
+        case _:
+            return ()

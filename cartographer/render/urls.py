@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -126,6 +127,11 @@ class CaseSafe:
         return self._moved
 
 
+@lru_cache(maxsize=None)
+def _quoted(path: str) -> str:
+    return quote(path)
+
+
 class Permalinks:
     """Links to PyTorch's repository on the web, at the pinned commit, else at the tag."""
 
@@ -137,7 +143,7 @@ class Permalinks:
     def line(self, path: str, number: int, end: int | None = None) -> str:
         """One line, or a span of lines, of a file."""
         span = f"#L{number}" + (f"-L{end}" if end and end > number else "") if number > 0 else ""
-        return f"{self.web}/blob/{self.ref}/{quote(path)}{span}"
+        return f"{self.web}/blob/{self.ref}/{_quoted(path)}{span}"
 
     def tree(self, path: str) -> str:
         """A folder."""

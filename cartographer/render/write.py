@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.errors import RenderError
 from cartographer.guide import book
-from cartographer.render import assets, machine, plan, search
+from cartographer.render import assets, plan
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
 from cartographer.render.loading import load
@@ -99,9 +99,7 @@ def write(site: Site, out: Path, progress: Progress, *, processes: int | None = 
         work = plan.jobs(site)
         progress.stage("draw pages", len(work))
         done = list(_print_all(work, progress, processes or os.cpu_count() or 1))
-        progress.stage("write the index")
-        for address, data in (*contents.items(), *search.shards(site), *machine.files(site), *plan.data(site)):
-            done.append(put(out, address, data, before))
+        done += [put(out, address, data, before) for address, data in contents.items()]
     except OSError as error:
         raise RenderError(f"a page cannot be written: {error.strerror}", where=error.filename or str(out)) from error
     finally:
@@ -112,7 +110,9 @@ def write(site: Site, out: Path, progress: Progress, *, processes: int | None = 
 
 
 def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> Iterator[Written]:
-    chunks = [work[start : start + _CHUNK] for start in range(0, len(work), _CHUNK)]
+    heavy = [[job] for job in work if job.kind == "data"]
+    light = [job for job in work if job.kind != "data"]
+    chunks = heavy + [light[start : start + _CHUNK] for start in range(0, len(light), _CHUNK)]
     if processes == 1 or len(chunks) < 2 or "fork" not in multiprocessing.get_all_start_methods():
         for chunk in chunks:
             yield from _print(chunk)
@@ -143,7 +143,7 @@ def _print(chunk: Sequence[plan.Job]) -> list[Written]:
     found = []
     for job in chunk:
         files = [(page.address, to_html(press.environment, press.frame, page)) for page in plan.pages(press.site, job)]
-        found += [put(press.out, *file, press.before) for file in (*files, *plan.twins(press.site, job))]
+        found += [put(press.out, *file, press.before) for file in (*files, *plan.files(press.site, job))]
     return found
 
 

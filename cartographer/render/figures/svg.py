@@ -28,9 +28,10 @@ def circle(x: float, y: float, radius: float, css: str = "", style: str = "") ->
 
 
 def picture(width: float, height: float, name: str, title: str, description: str, inside: str, css: str = "") -> str:
-    """A whole figure with its title and what is seen."""
+    """A whole figure with its title and what is seen; one with links inside is a group, so that readers can reach them."""
+    role = "group" if "<a " in inside else "img"
     return (
-        f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-labelledby="{name}-t {name}-d"{_css(css)}>'
+        f'<svg viewBox="0 0 {width:g} {height:g}" role="{role}" aria-labelledby="{name}-t {name}-d"{_css(css)}>'
         f'<title id="{name}-t">{escape(title)}</title><desc id="{name}-d">{escape(description)}</desc>{inside}</svg>'
     )
 

@@ -11,7 +11,8 @@ from cartographer.render import coverage, urls
 from cartographer.render.figures import section
 from cartographer.render.landmarks import landmark
 from cartographer.render.pages.descent import backend_of
-from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.pages.frame import Link, Page, Receipt, at
+from cartographer.render.pages.ladder import ladder_of
 from cartographer.render.pages.operator import main_of
 from cartographer.render.terrain import FLOOR_SAYS, FLOORS, TERRITORIES, floor_of, territory_of
 
@@ -74,7 +75,7 @@ def build(site: Site) -> Page:
         title=f"A section through PyTorch {version}, from the keyboard to the chip",
         lands=_lands(site, lines),
         stations=stations,
-        layers=_layers(subject),
+        layers=_layers(site, subject),
         boxes=_boxes(site, subject),
         yaml_rows=site.catalog.info.count("operators_yaml"),
         derivative_rows=len({op.autograd.formula.line for op in site.catalog.operators if op.autograd and op.autograd.formula}),
@@ -139,19 +140,19 @@ def _stations(site: Site, op: Operator) -> tuple[section.Station, ...]:
                 found.append(section.Station(floor, place.symbol, href=urls.href(place.address or "")))
         device = next((s for s in reversed(chain.steps) if s.role == "device"), None)
         if device:
-            found.append(section.Station(8, device.symbol, href=urls.href(site.place(device.path, device.line) or "")))
+            name = f"lambda at {at(device.path, device.line)}" if device.symbol == "lambda" else device.symbol.rpartition("at::native::")[2]
+            found.append(section.Station(8, name, href=urls.href(site.place(device.path, device.line) or "")))
     return tuple(found)
 
 
-def _layers(op: Operator | None) -> tuple[tuple[str, bool], ...]:
+def _layers(site: Site, op: Operator | None) -> tuple[tuple[str, bool], ...]:
+    """Five rungs of the ladder: what acts, and what lies around it."""
     if op is None:
         return ()
-    acting = [layer for layer in op.layers if layer.acts][:1]
-    asleep = [layer for layer in op.layers if not layer.acts]
-    before = [layer for layer in asleep if op.layers.index(layer) < (op.layers.index(acting[0]) if acting else 0)]
-    after = [layer for layer in asleep if layer not in before]
-    chosen = [*before[:2], *acting, *after[: 4 - len(before[:2])]]
-    return tuple((layer.key, layer.acts) for layer in chosen)
+    rungs = [rung for rung in ladder_of(site, op, "") if not rung.key.startswith("and ")]
+    first = next((number for number, rung in enumerate(rungs) if rung.css == "stops-here"), 0)
+    start = max(0, min(first - 2, len(rungs) - 5))
+    return tuple((rung.key, rung.css == "stops-here") for rung in rungs[start : start + 5])
 
 
 def _boxes(site: Site, op: Operator | None) -> tuple[str, ...]:

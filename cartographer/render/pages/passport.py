@@ -68,7 +68,7 @@ def _python(site: Site, op: Operator) -> Fact:
     if not op.bindings:
         return Fact("Python", (Item(f"no binding; torch.ops.{op.name.replace('::', '.')} reaches it", code=False),))
     items = []
-    for binding in op.bindings:
+    for binding in sorted(op.bindings, key=lambda b: (b.deprecated, b.python.startswith("torch.Tensor."))):
         note = "deprecated form" if binding.deprecated else ""
         items.append(Item(binding.python, receipt=site.receipt_of(binding.place), note=note))
     return Fact("Python", tuple(dict.fromkeys(items)))
