@@ -25,7 +25,7 @@ VIEW: dict[str, str] = {
     "LINUX": "1", "UNIX": "1", "CMAKE_SYSTEM_NAME": "Linux", "CMAKE_SYSTEM_PROCESSOR": "x86_64", "BLAS": "MKL",
     "APPLE": "0", "WIN32": "0", "MSVC": "0", "ANDROID": "0", "IOS": "0", "EMSCRIPTEN": "0", "MINGW": "0",
     "USE_CUDA": "1", "USE_ROCM": "0", "USE_XPU": "0", "USE_MPS": "0", "MPS_FOUND": "0",
-    "INTERN_BUILD_MOBILE": "0", "INTERN_BUILD_ATEN_OPS": "1", "BUILD_LITE_INTERPRETER": "0",
+    "CMAKE_SIZEOF_VOID_P": "8", "CMAKE_VERSION": "99", "INTERN_BUILD_MOBILE": "0", "INTERN_BUILD_ATEN_OPS": "1", "BUILD_LITE_INTERPRETER": "0",
 }  # fmt: skip
 COMPILER: dict[str, int] = {
     "__linux__": 1, "__GNUC__": 13, "__x86_64__": 1, "__APPLE__": 0, "_WIN32": 0, "_MSC_VER": 0, "__ANDROID__": 0,
@@ -60,6 +60,7 @@ class Build:
                 self._globs.append(source)
             else:
                 self._files.setdefault(source.pattern, []).append(source)
+        self._folders = {source.pattern.rpartition("/")[0] for source in project.sources}
         self._pending: set[str] = set()
         self.conditions_of = lru_cache(maxsize=None)(self._conditions_of)
         self.switch = lru_cache(maxsize=None)(self._switch)
@@ -73,7 +74,7 @@ class Build:
                 words.extend(self._words(guard))
         if "tests" in words:
             return ("tests",)
-        return tuple(sorted(dict.fromkeys(words)))
+        return tuple(sorted({w for w in words if not any(w.startswith(f"{v}_") for v in words)}))
 
     def needs(self, path: str, guards: tuple[str, ...]) -> tuple[str, ...]:
         """The switches that the view has and that a place depends on: a build without them lacks it."""
@@ -96,9 +97,13 @@ class Build:
         if any(combined([self._cmake(c) for c in way]) is True for way in ways):
             return ()
         if not ways:
-            return self._place_terms(path)
+            return self._place_terms(path) or (("not in the build",) if self._lists_neighbours(path) else ())
         failing = min(([c for c in way if self._cmake(c) is not True] for way in ways), key=len)
         return self._place_terms(path) or [w for c in failing for w in self._words(c)]
+
+    def _lists_neighbours(self, path: str) -> bool:
+        """Whether the build takes other files of the folder: then this one is left out on purpose."""
+        return path.rpartition("/")[0] in self._folders
 
     def _place_terms(self, path: str) -> tuple[str, ...]:
         """A folder with the name of a backend says what its files are for; the view's own backend does not count."""
@@ -209,6 +214,24 @@ class Build:
         return words or [re.sub(r"\s+", " ", condition)]
 
 
+def _compared(left: str, operator: str, right: str) -> bool | None:
+    if operator in ("STREQUAL", "MATCHES"):
+        return left == right if operator == "STREQUAL" else re.search(right, left) is not None
+    if not re.fullmatch(r"[\d.]+", left) or not re.fullmatch(r"[\d.]+", right):
+        # The newest CMake: whatever version is asked for, it is there.
+        return operator.endswith(("GREATER", "GREATER_EQUAL")) if left == VIEW["CMAKE_VERSION"] else None
+    mine, asked = ([int(p) for p in side.split(".") if p] for side in (left, right))
+    match operator.removeprefix("VERSION_"):
+        case "EQUAL":
+            return mine == asked
+        case "LESS":
+            return mine < asked
+        case "GREATER":
+            return mine > asked
+        case _:
+            return mine >= asked
+
+
 class _CMakeCondition:
     """`NOT`, `AND`, `OR`, comparisons and parentheses of a CMake if()."""
 
@@ -254,11 +277,7 @@ class _CMakeCondition:
             right = self._words[self._at + 1].strip('"') if self._at + 1 < len(self._words) else ""
             self._at += 2
             left = VIEW.get(word.strip('"').removeprefix("${").removesuffix("}"))
-            if left is None or operator not in ("STREQUAL", "MATCHES"):
-                return None
-            if operator == "STREQUAL":
-                return left == right
-            return re.search(right, left) is not None
+            return None if left is None else _compared(left, operator, right)
         name = word.strip('"').removeprefix("${").removesuffix("}")
         if name.upper() in _TRUE | _FALSE:
             return name.upper() in _TRUE

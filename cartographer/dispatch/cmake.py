@@ -67,6 +67,7 @@ class _Walk:
         self._read = read
         self._lists: dict[str, list[Source]] = {}
         self._conditions: list[str] = []
+        self._loops: list[str] = []  # variables of the foreach() around
         self._active: list[str] = []
         self._filelists = _filelists(read)
 
@@ -84,11 +85,28 @@ class _Walk:
                 until = "" if name == until else until
                 continue
             until = _SKIPPED_BODIES.get(name, "")
-            if until or self._branch(name, arguments, branches):
+            if until or self._branch(name, arguments, branches) or self._loop(name, arguments, folder):
                 continue
             self._command(name, arguments, folder)
         del self._conditions[depth:]
         self._active.pop()
+
+    def _here(self) -> Conditions:
+        """The conditions around, those on the variable of a loop aside: its items take one branch or another."""
+        return tuple(c for c in self._conditions if not any(re.search(rf"\b{name}\b", c) for name in self._loops))
+
+    def _loop(self, name: str, arguments: list[str], folder: str) -> bool:
+        """A foreach(): its body is read once, with all items as the value of the variable."""
+        if name == "foreach" and arguments:
+            items = [a for a in arguments[1:] if a not in ("IN", "LISTS", "ITEMS", "ZIP_LISTS")]
+            named = [f"${{{a}}}" if a in self._lists else a for a in items]
+            self._lists[arguments[0]] = self._sources(named, folder)
+            self._loops.append(arguments[0])
+        elif name == "endforeach" and self._loops:
+            self._loops.pop()
+        else:
+            return False
+        return True
 
     def _branch(self, name: str, arguments: list[str], branches: list[list[str]]) -> bool:
         if name == "if":
@@ -116,7 +134,7 @@ class _Walk:
             self._lists[arguments[1]] = found
         elif name == "append_filelist" and len(arguments) > 1:
             paths = self._filelists.get(arguments[0].strip(), ())
-            self._append(arguments[1], [Source(p, tuple(self._conditions)) for p in paths])
+            self._append(arguments[1], [Source(p, self._here()) for p in paths])
         elif name in _LIBRARIES and len(arguments) > 1:
             self.project.sources.extend(self._sources(arguments[1:], folder))
         elif name in ("add_subdirectory", "include") and arguments:
@@ -125,7 +143,7 @@ class _Walk:
             self._switches(name, arguments)
 
     def _switches(self, name: str, arguments: list[str]) -> None:
-        conditions = tuple(self._conditions)
+        conditions = self._here()
         if name in ("option", "cmake_dependent_option") and len(arguments) > 1:
             value = arguments[2] if len(arguments) > 2 else "OFF"
             depends, otherwise = (arguments[3], arguments[4]) if len(arguments) > 4 else ("", "")
@@ -139,17 +157,17 @@ class _Walk:
                 self._define(defined)
 
     def _define(self, name: str) -> None:
-        self.project.definitions.setdefault(name, []).append(tuple(self._conditions))
+        self.project.definitions.setdefault(name, []).append(self._here())
 
     def _set(self, arguments: list[str], folder: str) -> None:
         name, *values = [a for a in arguments if a not in ("PARENT_SCOPE", "CACHE")]
         for defined in _DEFINE.findall(" ".join(values)):
             self._define(defined)
         if values and re.fullmatch(r"\$\{\w+\}|[\w+-]*", values[0]):
-            self.project.settings.setdefault(name, []).append(Setting(values[0], tuple(self._conditions)))
+            self.project.settings.setdefault(name, []).append(Setting(values[0], self._here()))
         found = self._sources(values, folder)
         # In a branch the old value may remain: keep both, each with its conditions.
-        if self._conditions:
+        if self._conditions or self._loops:
             self._append(name, found)
         else:
             self._lists[name] = found
@@ -168,7 +186,7 @@ class _Walk:
                 old.append(source)
 
     def _sources(self, arguments: list[str], folder: str) -> list[Source]:
-        here = tuple(self._conditions)
+        here = self._here()
         found: list[Source] = []
         for argument in arguments:
             whole = re.fullmatch(r"\$\{(\w+)\}", argument)

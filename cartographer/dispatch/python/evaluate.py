@@ -95,7 +95,8 @@ def attribute(run: Interpreter, value: Value, name: str, place: Location | None)
         case Bound():
             return value.receiver if name == "__self__" else attribute(run, value.function, name, place)
         case _ if hasattr(type(value), "get_attribute"):
-            return value.get_attribute(run, name, place)
+            marks = run.marks.get(value) if run.marks and is_hashable(value) else None
+            return marks[name] if marks and name in marks else value.get_attribute(run, name, place)
         case Property() if name in ("setter", "deleter", "getter"):
             return Native(name, lambda _run, _args, _keywords, _place: value)
         case Native() | Static() | Property():
@@ -209,6 +210,8 @@ def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:
             return Unknown("call with unknown keywords")
     if isinstance(function, Native) and function.name == "super" and not args:
         return run.super_of(scope)
+    if isinstance(function, Native) and function.name == "exec" and args:
+        return run.execute_text(args[0], scope)
     return run.call(function, args, keywords, scope.module.at(node.lineno))
 
 

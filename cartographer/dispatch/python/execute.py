@@ -72,6 +72,7 @@ class Interpreter:
         self._steps = STEPS
         self._depth = 0
         self._lines: dict[str, list[bytes]] = {}
+        self.marks: dict[Value, dict[str, Value]] = {}  # attributes that are set on operators
 
     def step(self) -> None:
         """Count a step. Raises OutOfStepsError."""
@@ -267,6 +268,8 @@ class Interpreter:
                         owner.attributes[name] = value
                 elif isinstance(owner, Class) or (isinstance(owner, Module) and not owner.native):
                     owner.namespace[name] = value
+                elif hasattr(type(owner), "get_attribute") and is_hashable(owner):
+                    self.marks.setdefault(owner, {})[name] = value
             case ast.Subscript(value=of, slice=index):
                 owner, key = evaluate(self, of, scope), evaluate(self, index, scope)
                 within = isinstance(owner, list) and isinstance(key, int) and -len(owner) <= key < len(owner)
@@ -519,6 +522,17 @@ class Interpreter:
         for name in (*names, *(a.arg for a in given.kwonlyargs)):
             bound.setdefault(name, Unknown(name))
         return bound
+
+    def execute_text(self, text: Value, scope: Scope) -> Value:
+        """`exec(text)`: evaluate its statements as those of the module."""
+        if not isinstance(text, str):
+            return Unknown("exec")
+        try:
+            body = ast.parse(text).body
+        except (SyntaxError, ValueError) as error:
+            raise RaisedError("SyntaxError", str(error)) from error
+        self.block(body, Scope(scope.module.namespace, None, scope.module))
+        return None
 
     def super_of(self, scope: Scope) -> Value:
         """`super()` of the method that runs in a scope."""

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 NOWHERE = Location("", 0)
 
 
+_OBJECT = Class("object", (), {}, Module("builtins", native=True))  # of `object()`: a value like no other
+
+
 # --- operators
 
 
@@ -130,6 +133,8 @@ class Overload:
                 return Unknown(name) if schema is None else _is_view(schema)
             case "_overloadname":
                 return overload or "default"
+            case "__name__":  # OpOverload.__init__ in torch/_ops.py
+                return Text(f"{base.partition('::')[2]}.{overload or 'default'}", self.place)
             case "namespace":
                 return base.partition("::")[0]
             case "overloadpacket" | "_overloadpacket":
@@ -555,7 +560,8 @@ def builtins() -> dict[str, Value]:
         "property": Native("property", lambda _run, args, _k, _p: Property(args[0])),
         "staticmethod": Native("staticmethod", lambda _run, args, _k, _p: Static(args[0])),
         "classmethod": Native("classmethod", lambda _run, args, _k, _p: Static(args[0], of_class=True)),
-        "object": TypeName("object"),
+        "object": Native("object", lambda *_args: Instance(_OBJECT)),
+        "exec": Native("exec", lambda *_args: None),  # `_call` evaluates its text where it stands
         "NotImplemented": Unknown("NotImplemented"),
         "__debug__": True,
     }
