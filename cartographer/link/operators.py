@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.link.chains import chains_in
 from cartographer.link.gradients import Gradients
+from cartographer.link.graph import OperatorGraph
 from cartographer.link.stubs import as_values
 from cartographer.link.tree import tree_of
 from cartographer.model.atlas import Unresolved
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 # Files whose text tells more than their facts, besides those that registrations are read from: device code in headers, Metal.
 WANTED = ("aten/*.cuh", "aten/*.metal")
+
+_NAME = re.compile(r"\b\w+::\w+(?:\.\w+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,7 @@ def link(
     chains = chains_in(tree)
     gradients = Gradients(tree.index)
     callees = {name: _called(found, tree.by_name.by_name) for name, found in chains.items()}
-    callers: dict[str, list[str]] = {}
-    for name, called in sorted(callees.items()):
-        for callee in called:
-            callers.setdefault(callee, []).append(name)
+    graph = OperatorGraph(callees)
     linked = []
     for operator in tree.operators:
         autograd = operator.autograd
@@ -52,21 +53,20 @@ def link(
             autograd = replace(autograd, helpers=gradients.helpers(operator))
         linked.append(replace(
             operator, kernels=chains[operator.name], autograd=autograd,
-            callers=tuple(callers.get(operator.name, ())), callees=callees[operator.name],
+            callers=graph.callers(operator.name), callees=callees[operator.name],
         ))
     return Linked(tuple(linked), as_values(tree.stubs), tuple(_unresolved(linked)))
 
 
 def _called(chains: Mapping[str, Chain], known: Mapping[str, Operator]) -> tuple[str, ...]:
-    """The operators that the chains of one operator name as called; the symbol of such a step is the operator's."""
-    names = (
-        name
-        for chain in chains.values()
-        for step in chain.steps
-        if step.role == "calls"
-        for name in (step.symbol, f"aten::{step.symbol.rpartition('::')[2]}")
-    )
-    return tuple(dict.fromkeys(name for name in names if name in known))
+    """The operators that the chains of one operator call: the note of such a step names them, the likeliest first."""
+    found: dict[str, None] = {}
+    for chain in chains.values():
+        for step in chain.steps:
+            if step.role == "calls":
+                names = (*_NAME.findall(step.note), step.symbol, f"aten::{step.symbol.rpartition('::')[2]}")
+                found.update(dict.fromkeys([name for name in names if name in known][:1]))
+    return tuple(found)
 
 
 def _unresolved(operators: Iterable[Operator]) -> Iterable[Unresolved]:

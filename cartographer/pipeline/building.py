@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cartographer import __version__
-from cartographer.checkout.cache import Cache
+import msgspec
+
+from cartographer import __version__, resources
+from cartographer.checkout.cache import Cache, write_whole
 from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
 from cartographer.checkout.manifest import manifest
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
@@ -27,11 +30,14 @@ from cartographer.progress import SilentProgress
 from cartographer.scan.cache import FactCache
 from cartographer.scan.pool import FactBase, gather
 from cartographer.store import writer
+from cartographer.store.reader import inputs_of
 
 if TYPE_CHECKING:
     from cartographer.checkout.manifest import Manifest
     from cartographer.model.source import Tree
     from cartographer.progress import Progress
+
+PAGES = ".drawn-from"  # beside the pages: the digest of what all of them were drawn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +61,43 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     tree = open_tree(request.source, progress)
     out = request.out or Path("atlas") / tree.info.tag
     writer.check_writable(out)
-    atlas = read_atlas(tree, cache, progress, workers=request.workers)
+    inputs = inputs_digest(tree)
+    if inputs_of(out) == inputs and (not request.html or _pages_of(out) == inputs):
+        progress.note(f"nothing has changed since {out} was built")
+        progress.close()
+        return out
+    atlas = replace(read_atlas(tree, cache, progress, workers=request.workers), inputs=inputs)
     seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
     progress.stage("writing atlas.db")
     path = writer.write(replace(atlas, seconds=seconds), out)
     if request.html:
+        (out / PAGES).unlink(missing_ok=True)
         render(path, out, progress)
+        write_whole(out / PAGES, inputs.encode())
     progress.close()
     return out
+
+
+def _pages_of(out: Path) -> str:
+    """What the pages in `out` were drawn from; "" when that was never finished."""
+    try:
+        return (out / PAGES).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def inputs_digest(tree: Tree) -> str:
+    """What an atlas is made from, as one digest: every blob of the tree, its commit and history, and this program."""
+    access = history_repository(tree)
+    told = msgspec.json.encode([tree.info, access, __version__])
+    digest = hashlib.sha256(told)
+    for file in tree.files():
+        digest.update(f"{file.path}\0{file.blob}\n".encode("utf-8", "surrogateescape"))
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package, *(resources.folder(name) for name in ("templates", "site"))):
+        for source in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
+            digest.update(source.read_bytes())
+    return digest.hexdigest()
 
 
 def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2) -> Atlas:
