@@ -106,6 +106,8 @@ def _is_use(code: str, m: re.Match[str], end: int, group: Range, class_name: str
     follow = _IDENTIFIER.match(code, group[1] + 1, end)
     if follow is None:
         return word in ("__attribute__", "__declspec", "__launch_bounds__", "alignas") and bool(code[group[1] + 1 : end].strip())
+    if follow.group(1) == "const" and _IDENTIFIER.match(code, follow.end(), end) is not None:
+        return word not in ("decltype", "noexcept")  # `FOR_ALL(X) const Tensor& f(…)`: another function's return type
     if follow.group(1) in _QUALIFIERS or word in ("decltype", "requires", "noexcept", "typeof", "__typeof__", "explicit"):
         return False
     if class_name and word == class_name:
@@ -234,7 +236,7 @@ def _open_angle(code: str, start: int, closing: int) -> int:
     floor = max(start, closing - 3000)
     while at >= floor:
         c = code[at]
-        if c in "<>" and code[at - 1] == " " and code[at + 1] in " =":
+        if c in "<>" and code[at - 1] == " " and code[at + 1 : at + 2] in (" ", "="):
             pass  # a comparison
         elif c == ">":
             depth += 1
