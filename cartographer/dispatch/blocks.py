@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from cartographer.expand.macros import MacroTable
     from cartographer.expand.tokens import Token
 
-BLOCK = re.compile(r"(?:STABLE_)?TORCH_LIBRARY(_FRAGMENT|_IMPL)?\Z")
+# TORCH_LIBRARY, _FRAGMENT, _IMPL; 1.7 spelled the second TORCH_LIBRARY_FRAGMENT_THIS_API_IS_FOR_PER_OP_REGISTRATION_ONLY.
+BLOCK = re.compile(r"(?:STABLE_)?TORCH_LIBRARY(?:(_FRAGMENT)(?:_[A-Z_]+)?|(_IMPL))?\Z")
 _BLOCK_FAMILY = re.compile(r"_?(?:STABLE_|MAKE_)?TORCH_LIBRARY")
 _MENTIONS = (b"TORCH_LIBRARY", b"RegisterOperators", b"OperatorGenerator")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -174,7 +175,7 @@ class _Reader:
                 return end + 1, depth + 1
             return end, depth
         if following == "(" and (found := BLOCK.match(text)) is not None:
-            return self._block(index, found.group(1), depth)
+            return self._block(index, found.group(1) or found.group(2), depth)
         if (text == "RegisterOperators" and following in ("(", "{")) or (
             text == "RegisterOperators" and index + 2 < len(tokens) and tokens[index + 2].text in ("(", "{")
         ):

@@ -124,8 +124,8 @@ def _definition(block: Block, statement: Statement, place: Location, build: tupl
     text = statement.text.strip()
     name = with_namespace(schema_name(text), block.namespace)
     schema = None if is_name(text) else with_namespace(text, block.namespace)
-    function = statement.kernel.symbol if statement.kernel and schema is None else None
-    function = None if function == "lambda" else function
+    function = statement.function or (statement.kernel.symbol if statement.kernel else None)
+    function = None if function == "lambda" or schema is not None else function
     tags = statement.tags
     return Defined(name, schema, Origin.LIBRARY, place, build, qualified(function, block.scope, known) if function else "", tags)
 

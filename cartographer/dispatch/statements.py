@@ -44,6 +44,7 @@ class Statement:
     kernel: Kernel | None
     token: Token  # the one that names the operator
     tags: tuple[str, ...] = ()
+    function: str | None = None  # of a definition whose kernel is registered by a statement of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +316,9 @@ def _chain_of_operators(block: Block, file: FileBlocks) -> Iterator[Statement | 
             yield Unreadable("the operator of .op(...) is no literal", token)
             continue
         text, naming = named
-        yield Statement("def", text, None, None, naming)
-        yield from (Statement("impl", text.partition("(")[0].strip(), key, kernel, naming) for key, kernel in _old_kernels(rest))
+        kernels = list(_old_kernels(rest))
+        yield Statement("def", text, None, None, naming, function=next((k.symbol for _, k in kernels), None))
+        yield from (Statement("impl", schema_name(text), key, kernel, naming) for key, kernel in kernels)
 
 
 def _schema_option(tokens: Sequence[Token], file: FileBlocks) -> tuple[str, Token] | None:
