@@ -18,7 +18,7 @@ _LEVELS = click.Choice(["break", "maybe", "info"])
 @click.argument("new")
 @click.option("--repo", metavar="PATH-OR-URL", help="A clone whose tags OLD and NEW are; it is only read.")
 @click.option("--from", "origin", type=click.Choice(["wheel"]), help="Read the releases' wheels.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "markdown", "github"]), default="text", show_default=True)
+@click.option("--format", "form", type=click.Choice(["text", "json", "markdown", "html", "github"]), default="text", show_default=True)
 @click.option("--level", type=_LEVELS, default="info", help="Only changes of this level and above.")
 @click.option("--op", "ops", multiple=True, metavar="GLOB", help="Only these operators (may be given again).")
 @click.option("--backend", metavar="KEY", help="Only changes of this dispatch key.")
@@ -38,7 +38,7 @@ def diff_command(
     Exit code: 0 nothing at or above --fail-on, 1 something, 2 could not compare.
     """
     from cartographer import progress
-    from cartographer.compare.change import Level
+    from cartographer.model.change import Level
     from cartographer.compare.forms import FORMS
     from cartographer.compare.selection import Selection
     from cartographer.errors import CartographerError, CompareError
@@ -53,7 +53,7 @@ def diff_command(
     finally:
         teller.close()
     colour = output is None and _colours()
-    text = FORMS[form](found, colour, everything)
+    text = releases.page(found) if form == "html" else FORMS[form](found, colour, everything)
     if output is None:
         put([text.rstrip("\n")])
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cartographer.compare.change import Change, ChangePlace, Level
+from cartographer.model.change import Change, ChangePlace, Level
 from cartographer.model.operator import Status
 
 if TYPE_CHECKING:

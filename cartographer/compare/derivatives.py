@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.compare.change import Change, ChangePlace, Level
+from cartographer.model.change import Change, ChangePlace, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ from cartographer.compare.text import ansi, as_markdown, as_text, plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from cartographer.compare.change import Comparison
     from cartographer.compare.timeline import Timeline
+    from cartographer.model.change import Comparison
 
 
 def _text(found: Comparison, colour: bool, everything: bool) -> str:

@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from cartographer.compare.change import Level
+from cartographer.model.change import Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cartographer.compare.change import Change, Comparison
+    from cartographer.model.change import Change, Comparison
 
 JSON_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cartographer.compare.change import Change, ChangePlace, Comparison, Level
 from cartographer.compare.derivatives import derivative_changes
 from cartographer.compare.registrations import registration_changes
 from cartographer.compare.schemas import compare_schemas
 from cartographer.compare.successors import find_successor
 from cartographer.compare.verdict import why_not
+from cartographer.model.change import Change, ChangePlace, Comparison, Level
 from cartographer.model.schema import FunctionSchema, SchemaError
 
 if TYPE_CHECKING:

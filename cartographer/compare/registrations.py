@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from cartographer.compare.change import Change, Level
+from cartographer.model.change import Change, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

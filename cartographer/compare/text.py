@@ -6,15 +6,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cartographer.compare.change import Level
-from cartographer.compare.marking import marked
 from cartographer.compare.schemas import SCHEMA_IDS
-from cartographer.compare.selection import folded, is_public, operators_by_level
+from cartographer.model.change import Level, folded, is_public, operators_by_level
+from cartographer.model.marking import marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from cartographer.compare.change import Change, ChangePlace, Comparison
+    from cartographer.model.change import Change, ChangePlace, Comparison
 
     Paint = Callable[[str, str], str]
 

@@ -13,7 +13,7 @@ from cartographer.model.oplist import OperatorList
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cartographer.compare.change import Change
+    from cartographer.model.change import Change
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,12 +68,14 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
         return out
     atlas = replace(read_atlas(tree, cache, progress, workers=request.workers), inputs=inputs)
     seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
-    progress.stage("writing atlas.db")
-    path = writer.write(replace(atlas, seconds=seconds), out)
-    if request.html:
-        (out / PAGES).unlink(missing_ok=True)
-        render(path, out, progress)
-        write_whole(out / PAGES, inputs.encode())
+    with cache.lock(f"atlas-{hashlib.sha256(str(out.absolute()).encode()).hexdigest()[:16]}", progress):
+        progress.stage("writing atlas.db")
+        with writer.beside(replace(atlas, seconds=seconds), out) as fresh:
+            if request.html:
+                render(fresh, out, progress)
+                write_whole(out / PAGES, inputs.encode())
+            else:
+                writer.settle(fresh)
     progress.close()
     return out
 
@@ -155,7 +157,7 @@ def date(tree: Tree, cache: Cache, progress: Progress) -> Strata:
     if access is None:
         return Strata("none", "this source has no git history; build from a clone to date its lines")
     return date_tree(
-        Path(access.git_dir), access.commit, level=access.level.value, cache_dir=cache.folder("history"), progress=progress,
+        Path(access.git_dir), access.commit, level=access.level.value, cache_dir=cache.folder("history") if cache.writable else None, progress=progress,
     )
 
 
@@ -169,10 +171,14 @@ def build_demo(out: Path | None, progress: Progress, *, html: bool = True) -> Pa
         return build(BuildRequest(source, out or Path("atlas") / "demo", html=html), progress)
 
 
-def render(db: Path, out: Path, progress: Progress) -> None:
-    """The site of an atlas, from its database alone."""
+def render(fresh: Path, out: Path, progress: Progress) -> None:
+    """The site of a database that stands beside its place; when all is drawn, both take their places together."""
     from cartographer.render.write import write_site
     from cartographer.store.reader import Reader
 
-    with Reader(db) as reader:
-        write_site(reader, out, progress)
+    def settle() -> None:
+        (out / PAGES).unlink(missing_ok=True)
+        writer.settle(fresh)
+
+    with Reader(fresh) as reader:
+        write_site(reader, out, progress, when_drawn=settle)

@@ -27,7 +27,7 @@ from cartographer.store.reader import Reader
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from cartographer.compare.change import Comparison
+    from cartographer.model.change import Comparison
     from cartographer.model.oplist import OperatorList
     from cartographer.progress import Progress
 
@@ -50,6 +50,13 @@ def compare_releases(
     if core:
         wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))
     return select(found, wanted)
+
+
+def page(found: Comparison) -> str:
+    """A comparison as one HTML file in the look of the atlas."""
+    from cartographer.render.pages.releases import standalone
+
+    return standalone(found)
 
 
 def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple[OperatorList, Path | None]:

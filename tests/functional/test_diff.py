@@ -49,6 +49,10 @@ def test_forms_and_exit_codes(repository) -> None:
     jsonschema.validate(json.loads(run("--format", "json").stdout), JSON_SCHEMA)
     assert "potrf" in run().stdout
     assert "| `potrf` |" in run("--format", "markdown").stdout
+    html = run("--format", "html").stdout
+    assert "<h1>0.1.0 to 0.2.0</h1>" in html
+    assert "<ins>" in html or "not in 0.2.0" in html
+    assert "src=" not in html  # one file, that asks for no other
     assert "::error" in run("--format", "github").stdout
     assert run("--fail-on", "break").return_value == 1
     assert run("--fail-on", "break", "--op", "mul*", "--level", "break").return_value in (0, 1)

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class Level(IntEnum):
@@ -57,3 +58,32 @@ class Comparison:
     notes: tuple[str, ...] = ()
     old_web: str = ""  # where permalinks of each side begin: .../blob/<commit or tag>
     new_web: str = ""
+
+
+def is_public(change: Change) -> bool:
+    """Whether people call it by this name: no leading underscore, not one of torchgen's own variants."""
+    return not change.op.partition("::")[2].startswith("_") and not change.generated
+
+
+def operators_by_level(comparison: Comparison) -> Counter[Level]:
+    """How many operators have their worst change at each level."""
+    worst: dict[str, Level] = {}
+    for change in comparison.changes:
+        worst[change.op] = max(worst.get(change.op, Level.INFO), change.level)
+    return Counter(worst.values())
+
+
+def folded(changes: Iterable[Change]) -> tuple[list[Change], list[tuple[str, str, int]]]:
+    """(the changes to show one by one, the folds: (id, why, how many)); a fold of one is shown."""
+    counts: Counter[tuple[str, str]] = Counter()
+    kept: list[Change] = []
+    waiting: dict[tuple[str, str], list[Change]] = {}
+    for change in changes:
+        if change.fold:
+            counts[change.id, change.fold] += 1
+            waiting.setdefault((change.id, change.fold), []).append(change)
+        else:
+            kept.append(change)
+    kept += [change for group in waiting.values() if len(group) == 1 for change in group]
+    folds = [(id_, why, n) for (id_, why), n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1]
+    return kept, folds
