@@ -25,7 +25,8 @@ _WORD_BACK = re.compile(r"\s++(?:([A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)|(>))")
 _ANGLE_BACK = re.compile(r"[<>(){};]|&&(?=\s*\w)|\|\|")
 _LAMBDA = re.compile(r"\[[^\[\]]*+\]\s*+(?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+(?=[({]|mutable\b|->)")
 _LABEL = re.compile(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
-_MESSAGE = re.compile(r"\[\s*+([A-Za-z_][\w.]*|\]|\))\s++([A-Za-z_]\w*)\s*+(?=[:\]])|(?<=\])\s++([A-Za-z_]\w*)\s*+(?=[:\]])")
+_MESSAGE = re.compile(r"\[\s*+([A-Za-z_][\w.]*+)\s++([A-Za-z_]\w*)\s*+(?=[:\]])")
+_MESSAGE_TO_RESULT = re.compile(r"\[\s*\[[^\[\]]*+\]\s*+([A-Za-z_]\w*)\s*+(?=[:\]])")
 _REFERENCE = re.compile(r"&?\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)(?:<(.*)>)?$")
 _CONSTANT = re.compile(r"k[A-Z]|[A-Z_]|nullopt|npos|ignore|move")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*$")
@@ -110,7 +111,7 @@ class _Pass:
         self.armed: str | None = None  # condition of the block that opens next
         self.last = ""  # condition of the statement that closed last, for its else
         self.anonymous: _Use | None = None  # the lambda whose block opens next
-        self.anonymous_at = 0
+        self.anonymous_at = -1  # where its parameters begin
 
     def run(self) -> tuple[Call, ...]:
         """Read the body."""
@@ -209,7 +210,7 @@ class _Pass:
 
     def _open_paren(self, at: int) -> None:
         before = self.code[at - 1]
-        if not (before.isalnum() or before in "_> \n\t") or at == self.start:
+        if not (before.isalnum() or before in "_> \n\t") or at in (self.start, self.anonymous_at):
             self.stack.append(_Open(at, brace=False))
             return
         found = self._name_before(at)
@@ -229,7 +230,7 @@ class _Pass:
         if at in self.launches:
             use = _Use(start, name, "launch", self.context, template)
             begin, end = self.launches[at]
-            use.launch = items(self.code, self.plain, begin, end, CUT)
+            use.launch = items(self.plain, self.plain, begin, end, CUT)
             return use
         form = "call"
         if "." in name:
@@ -422,11 +423,11 @@ class _Pass:
 
     def _messages(self) -> list[tuple[int, Call]]:
         found = []
-        for m in _MESSAGE.finditer(self.code, self.start, self.end):
-            receiver = m.group(1) or "]"
-            name = f"{receiver} {m.group(2) or m.group(3)}"
-            number = self.source.line(m.start())
-            found.append((m.start(), Call(name, "message", number, (), "", number)))
+        for pattern in (_MESSAGE, _MESSAGE_TO_RESULT):
+            for m in pattern.finditer(self.code, self.start, self.end):
+                name = f"{m.group(1)} {m.group(2)}" if pattern is _MESSAGE else f"] {m.group(1)}"
+                number = self.source.line(m.start())
+                found.append((m.start(), Call(name, "message", number, (), "", number)))
         return found
 
 

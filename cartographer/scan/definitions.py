@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from cartographer.scan import heads, parsing
 from cartographer.scan.heads import Head, Range
 from cartographer.scan.preprocess import Source, folded
-from cartographer.scan.text import brace_table, close_paren, items
+from cartographer.scan.text import Parens, brace_table, items
 
 _STOP = re.compile(r"[;{}(]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -21,6 +21,7 @@ _BLANK = re.compile(r"[ \t\n]*+")
 _METAL_KERNEL = re.compile(r"\bkernel\b")
 _HOST_NAME = re.compile(r'host_name\s*\(\s*"([^"\n]*)"\s*\)')
 _STRINGIFIED = re.compile(r"(?:(\w+)\s*=\s*(?:[\w:]+\s*\+\s*)*)?\w*stringify\w*\s*\(")
+_LONGEST_PREFIX = 2000  # namespaces nested deeper than any program's start anew
 _VALUE = re.compile(r"\s*(?:u?8?R?(?=\")|[{\"'\[&*\d-]|true\b|false\b|nullptr\b)")
 _GOES_ON = re.compile(r"\s*[;,)({.:?|&+\-*/<>=\]]")
 _DECLARATOR = re.compile(r"\s*[;,\[]")
@@ -77,6 +78,14 @@ class Frame:
 
 
 @dataclass(slots=True)
+class Brackets:
+    """Which bracket closes which, for a whole file."""
+
+    braces: dict[int, int]
+    parens: Parens
+
+
+@dataclass(slots=True)
 class Outline:
     """All that stands at namespace and class scope."""
 
@@ -90,11 +99,12 @@ class Outline:
 class OutlineReader:
     """Walks one file from top to bottom, stepping over bodies."""
 
-    def __init__(self, source: Source, braces: dict[int, int], outline: Outline, within: Range, prefix: str = "") -> None:
+    def __init__(self, source: Source, brackets: Brackets, outline: Outline, within: Range, prefix: str = "") -> None:
         self.source = source
         self.code = source.code
         self.plain = source.plain
-        self.braces = braces
+        self.braces = brackets.braces
+        self.parens = brackets.parens
         self.outline = outline
         self.head, self.end = within
         self.frames = [Frame(self.end, prefix)]
@@ -109,7 +119,7 @@ class OutlineReader:
             at = m.start()
             c = code[at]
             if c == "(":
-                closing = close_paren(code, at, self.frames[-1].end)
+                closing = self.parens.close(at, self.frames[-1].end)
                 if closing < 0:
                     position = at + 1
                 else:
@@ -157,7 +167,7 @@ class OutlineReader:
 
     def _qualified(self, name: str) -> str:
         prefix = self.frames[-1].prefix
-        return f"{prefix}::{name}" if prefix else name
+        return f"{prefix}::{name}" if prefix and len(prefix) < _LONGEST_PREFIX else name
 
     def _lead(self, end: int) -> Head:
         """The head that ends at `end`, macro uses before it taken off and recorded."""
@@ -412,21 +422,21 @@ class OutlineReader:
 def outline(source: Source, *, metal: bool = False) -> Outline:
     """The outline of a file, classes inside of functions and stringified device code included."""
     result = Outline(metal=metal)
-    braces = brace_table(source.code)
-    OutlineReader(source, braces, result, (0, len(source.code))).read()
+    brackets = Brackets(brace_table(source.code), Parens(source.code))
+    OutlineReader(source, brackets, result, (0, len(source.code))).read()
     if result.unread:
-        _read_again(source, braces, result)
-    _local_classes(source, braces, result)
+        _read_again(source, brackets, result)
+    _local_classes(source, brackets, result)
     if "stringify" in source.code:
-        _stringified(source, braces, result)
+        _stringified(source, brackets, result)
     return result
 
 
-def _stringified(source: Source, braces: dict[int, int], result: Outline) -> None:
+def _stringified(source: Source, brackets: Brackets, result: Outline) -> None:
     """Device functions inside `jiterator_stringify(...)` (aten/src/ATen/jit_macros.h), named after their variable."""
     code = source.code
     for m in _STRINGIFIED.finditer(code):
-        closing = close_paren(code, m.end() - 1, len(code))
+        closing = brackets.parens.close(m.end() - 1, len(code))
         if closing < 0:
             continue
         around = [f for f in result.found if f.start <= m.start() and m.end() <= f.end]
@@ -436,13 +446,13 @@ def _stringified(source: Source, braces: dict[int, int], result: Outline) -> Non
             prefix = f"{prefix}::{name}" if around else name
             result.found.append(Found("variable", name, prefix, m.start(), m.start(), closing))
         first = len(result.found)
-        OutlineReader(source, braces, result, (m.end(), closing), prefix).read()
+        OutlineReader(source, brackets, result, (m.end(), closing), prefix).read()
         for found in result.found[first:]:
             if found.kind in ("function", "method"):
                 found.kind = "device"
 
 
-def _local_classes(source: Source, braces: dict[int, int], result: Outline) -> None:
+def _local_classes(source: Source, brackets: Brackets, result: Outline) -> None:
     """Classes that stand in function bodies: their methods are functions of their own."""
     bodies = sorted((f.body, f.qualname) for f in result.found if f.body is not None and f.kind not in ("variable",))
     starts = [body[0] for body, _ in bodies]
@@ -453,15 +463,15 @@ def _local_classes(source: Source, braces: dict[int, int], result: Outline) -> N
         index = bisect_right(starts, at) - 1
         if index < 0 or bodies[index][0][1] < at or (m := _LOCAL_CLASS.match(source.code, at)) is None:
             continue
-        done = braces.get(m.end() - 1, len(source.code))
-        OutlineReader(source, braces, result, (at, min(done + 1, len(source.code))), bodies[index][1]).read()
+        done = brackets.braces.get(m.end() - 1, len(source.code))
+        OutlineReader(source, brackets, result, (at, min(done + 1, len(source.code))), bodies[index][1]).read()
 
 
-def _read_again(source: Source, braces: dict[int, int], result: Outline) -> None:
+def _read_again(source: Source, brackets: Brackets, result: Outline) -> None:
     """Let the grammar look for functions and classes in what made no sense, and read those that it finds."""
     for start, end, prefix in tuple(result.unread):
         for first, last in parsing.definitions_in(source.code, start, end):
-            OutlineReader(source, braces, result, (first, last), prefix).read()
+            OutlineReader(source, brackets, result, (first, last), prefix).read()
 
 
 def _class_words(code: str) -> list[int]:

@@ -9,7 +9,6 @@ from cartographer.scan.preprocess import blank, folded
 from cartographer.scan.text import brace_table
 
 _BLOCK = re.compile(r"@(interface|protocol|implementation)\b\s*(\w*)[^\n{;]*(;|$|\{)", re.MULTILINE)
-_END = re.compile(r"@end\b")
 _METHOD = re.compile(r"^[ \t]*[-+]\s*\([^;{}]*?\)\s*(\w+[^;{}]*)\{", re.MULTILINE)
 _SELECTOR = re.compile(r"\w+:|^\w+")
 _PARAMETER = re.compile(r"\(([^()]*)\)\s*(\w+)")
@@ -25,12 +24,14 @@ def take_out(code: str) -> tuple[str, list[tuple[str, Method]]]:
     methods: list[tuple[str, Method]] = []
     pieces: list[str] = []
     position = 0
+    ends = True
     braces = brace_table(code) if "@implementation" in code else {}
     for m in _BLOCK.finditer(code):
         if m.start() < position:
             continue
-        end = _END.search(code, m.end())
-        stop = end.end() if end is not None and m.group(3) != ";" else m.end()
+        at = code.find("@end", m.end()) if ends else -1
+        ends = at >= 0
+        stop = at + 4 if ends and m.group(3) != ";" else m.end()
         if m.group(1) == "implementation" and m.group(3) != ";":
             methods.extend((m.group(2), method) for method in _methods(code, braces, m.end(), stop))
         pieces.append(code[position : m.start()])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ import tree_sitter
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
+
+_SECONDS = 2.0  # CPU time for one file that looks hostile; PyTorch's biggest takes 0.4
 
 
 @cache
@@ -35,9 +38,29 @@ def _cursor(language: str, query: str) -> Any:
     return tree_sitter.QueryCursor(made) if hasattr(tree_sitter, "QueryCursor") else made
 
 
-def parse(data: bytes, language: str) -> Tree:
-    """The syntax tree of a text; `language` is "cpp" or "python"."""
-    return _parser(language).parse(data)
+def parse(data: bytes, language: str) -> Tree | None:
+    """The syntax tree of a text; `language` is "cpp" or "python". None when it takes unreasonably long."""
+    parser = _parser(language)
+    if not _suspicious(data):
+        return parser.parse(data)
+    try:
+        if hasattr(parser, "timeout_micros"):  # up to 0.24
+            parser.timeout_micros = int(_SECONDS * 1e6)
+            return parser.parse(data)
+        end = time.process_time() + _SECONDS
+        return parser.parse(
+            lambda at, _: data[at : at + 65536], progress_callback=lambda *_: time.process_time() > end,
+        )
+    except ValueError:
+        parser.reset()
+        return None
+
+
+def _suspicious(data: bytes) -> bool:
+    """Whether a text is one that error recovery could take very long for: huge lines, hundreds of open brackets."""
+    opened = sum(data.count(c) for c in (b"(", b"[", b"{"))
+    closed = sum(data.count(c) for c in (b")", b"]", b"}"))
+    return len(data) > 20_000 and (opened - closed > 200 or data.count(b"\n") * 400 < len(data))
 
 
 def captures(tree: Tree, language: str, query: str) -> dict[str, list[Node]]:
@@ -74,6 +97,8 @@ def health(tree: Tree) -> tuple[int, int]:
 def definitions_in(code: str, start: int, end: int) -> list[tuple[int, int]]:
     """The outermost functions and classes that the C++ grammar finds in a piece of code, as offsets into the code."""
     tree = parse(code[start:end].encode("latin-1", "replace"), "cpp")
+    if tree is None:
+        return []
     found = captures(tree, "cpp", "definitions")
     ranges = sorted((n.start_byte + start, n.end_byte + start) for nodes in found.values() for n in nodes)
     kept: list[tuple[int, int]] = []

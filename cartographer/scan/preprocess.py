@@ -27,6 +27,7 @@ _INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([^>\n]+)>|(\w+))')
 _PLACEHOLDER = re.compile(r"\$(?:\{[^{}\n]*\}|\w+)")  # of code generation templates (aten/src/ATen/templates)
 _NOT_ASCII = re.compile(r"[^\x09\x0a\x20-\x7e]")
 _LONGEST_DROP = 6000  # a longer branch is kept even when its brackets do not balance
+_DEEPEST = 40  # conditionals nested deeper are not named
 _SPACE = re.compile(r"\s+")
 
 Guards = tuple[str, ...]
@@ -317,7 +318,7 @@ class _Directives:
 
     def _mark(self, offset: int) -> None:
         self.guard_starts.append(offset)
-        self.guard_values.append(tuple(c for part in self._guards for c in part))
+        self.guard_values.append(tuple(c for part in self._guards[:_DEEPEST] for c in part))
 
 
 def _guards_file(name: str, following: re.Match[str]) -> bool:
@@ -336,9 +337,9 @@ def _choose_branches(code: str, groups: list[Group]) -> str:
             if condition in ("0", "false"):
                 out[start:end] = blank(out[start:end].decode("latin-1")).encode("latin-1")
                 changed = True
-        if all(_balanced(out, start, end) for _, start, end in group.branches):
-            continue
         if any(end - start > _LONGEST_DROP for _, start, end in group.branches):
+            continue
+        if all(_balanced(out, start, end) for _, start, end in group.branches):
             continue
         kept = False
         for condition, start, end in group.branches:

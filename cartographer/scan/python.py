@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 # Calls worth keeping wherever they stand: their last name speaks of making or registering an operator.
 _REGISTERING = re.compile(
-    rb"\b(\w*register\w*|impl|impl_abstract|define|fallthrough|fallback|Library|custom_op|triton_op|py_impl|\w*_make_prim"
-    rb"|py_functionalize_impl|_\w+_impl|infer_schema|opaque_type)\s*\(",
+    rb"(?:register\w*|impl\w*|define|fallthrough|fallback|Library|custom_op|triton_op|_make_prim|infer_schema|opaque_type)\s*\(",
+)
+_NAME = re.compile(
+    r"\w*register\w*|impl(_\w+)?|define|fallthrough|fallback|Library|custom_op|triton_op|py_impl|\w*_make_prim"
+    r"|py_functionalize_impl|_\w+_impl|infer_schema|opaque_type",
 )
 _COMPOUND = frozenset((
     "if_statement", "for_statement", "while_statement", "with_statement", "try_statement", "else_clause",
@@ -56,7 +59,7 @@ class _Reader:
 
     data: bytes
     scopes: list[_Scope] = field(default_factory=list)
-    calls: dict[int, PythonCall] = field(default_factory=dict)
+    calls: dict[tuple[int, int], PythonCall] = field(default_factory=dict)
     assignments: list[PythonAssignment] = field(default_factory=list)
 
     def text(self, node: Node | None) -> str:
@@ -80,6 +83,9 @@ class _Reader:
 def scan_python(data: bytes) -> FileFacts:
     """The facts of one Python file."""
     tree = parsing.parse(data, "python")
+    lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    if tree is None:
+        return FileFacts("Python", lines, 1, len(data), notes=("too hard to parse",))
     root = tree.root_node
     found = parsing.captures(tree, "python", "python")
     reader = _Reader(data)
@@ -91,7 +97,7 @@ def scan_python(data: bytes) -> FileFacts:
     errors, size = parsing.health(tree)
     return FileFacts(
         language="Python",
-        lines=data.count(b"\n") + (not data.endswith(b"\n") and bool(data)),
+        lines=lines,
         error_nodes=errors,
         error_bytes=size,
         definitions=tuple(definitions),
@@ -154,7 +160,7 @@ def _decorator(reader: _Reader, node: Node, scope: _Scope) -> None:
     if inner.type == "call":
         _call(reader, inner, decorated=scope)
     else:
-        reader.calls[inner.start_byte] = PythonCall(
+        reader.calls[inner.start_byte, -inner.end_byte] = PythonCall(
             reader.folded(inner), (), (), inner.start_point[0] + 1, inner.end_point[0] + 1,
             reader.function_at(node.start_byte), scope.qualname, scope.line, bare=True,
         )
@@ -164,7 +170,8 @@ def _call(
     reader: _Reader, node: Node, *, decorated: _Scope | None = None, around: _Around | None = None, target: str = "",
 ) -> None:
     """Record one call."""
-    if node.start_byte in reader.calls and reader.calls[node.start_byte].end_line >= node.end_point[0] + 1:
+    key = (node.start_byte, -node.end_byte)
+    if key in reader.calls:
         return
     callee = node.child_by_field_name("function")
     listed = node.child_by_field_name("arguments")
@@ -178,7 +185,7 @@ def _call(
             elif child.type != "comment":
                 arguments.append(reader.text(child)[:_ARGUMENT_CUT])
     around = around or _Around()
-    reader.calls[node.start_byte] = PythonCall(
+    reader.calls[key] = PythonCall(
         reader.folded(callee), tuple(arguments), tuple(keywords), node.start_point[0] + 1, node.end_point[0] + 1,
         reader.function_at(node.start_byte), decorated.qualname if decorated else "", decorated.line if decorated else 0,
         around.loops, around.conditions, around.within, target,
@@ -256,10 +263,12 @@ def _expression(reader: _Reader, statement: Node, around: _Around) -> None:
 def _registering_calls(reader: _Reader, root: Node) -> None:
     """Calls inside functions whose names speak of registering."""
     for m in _REGISTERING.finditer(reader.data):
-        node: Node | None = root.descendant_for_byte_range(m.start(1), m.end(1))
+        node: Node | None = root.descendant_for_byte_range(m.start(), m.start() + 1)
+        if node is None or node.type != "identifier" or _NAME.fullmatch(reader.text(node)) is None:
+            continue
         steps = 0
         while node is not None and node.type in ("identifier", "attribute") and steps < 4:
             node = node.parent
             steps += 1
-        if node is not None and node.type == "call" and node.start_byte not in reader.calls:
+        if node is not None and node.type == "call":
             _call(reader, node)

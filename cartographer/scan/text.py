@@ -12,6 +12,7 @@ _LIST = re.compile(r"[(){}\[\]<>,]")
 _TEMPLATE = re.compile(r"[<>(){};]|&&(?=\s*\w)|\|\|")
 _PAIR = {")": "(", "]": "[", "}": "{"}
 CUT = 120
+_MOST_TRIES = 200  # template lists looked for among the arguments of one call
 
 
 def brace_table(code: str) -> dict[int, int]:
@@ -29,17 +30,38 @@ def brace_table(code: str) -> dict[int, int]:
     return table
 
 
-def close_paren(code: str, opening: int, limit: int) -> int:
-    """The offset of the parenthesis that closes the one at `opening`, or -1."""
-    depth = 0
-    for m in _PARENS.finditer(code, opening, limit):
-        if code[m.start()] == "(":
-            depth += 1
-        else:
-            depth -= 1
-            if depth == 0:
-                return m.start()
-    return -1
+class Parens:
+    """Which parenthesis closes which, found by need; a file with open ones is counted through once."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+        self._table: dict[int, int] | None = None
+
+    def close(self, opening: int, limit: int) -> int:
+        """The offset of the parenthesis that closes the one at `opening`, or -1."""
+        if self._table is not None:
+            found = self._table.get(opening, -1)
+            return found if found < limit else -1
+        depth = 0
+        for m in _PARENS.finditer(self._code, opening, limit):
+            if m[0] == "(":
+                depth += 1
+            else:
+                depth -= 1
+                if depth == 0:
+                    return m.start()
+        self._table = self._count()
+        return -1
+
+    def _count(self) -> dict[int, int]:
+        table: dict[int, int] = {}
+        stack: list[int] = []
+        for m in _PARENS.finditer(self._code):
+            if m[0] == "(":
+                stack.append(m.start())
+            elif stack:
+                table[stack.pop()] = m.start()
+        return table
 
 
 def close_angle(code: str, opening: int, limit: int, *, header: bool = False) -> int:
@@ -119,12 +141,14 @@ def true_commas(code: str, start: int, commas: list[int], end: int) -> list[int]
     """Those of a list's top-level commas that do not stand between template brackets."""
     kept = []
     begin = start
+    tries = 0
     inside = start  # the end of the last template list that was entered
     for comma in commas:
         if comma < inside:
             continue
         at = code.find("<", begin, comma)
-        while at >= 0:
+        while at >= 0 and tries < _MOST_TRIES:
+            tries += 1
             close = close_angle(code, at, end)
             if close > comma:
                 inside = close

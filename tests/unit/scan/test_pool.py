@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import hashlib
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from cartographer.scan import pool
+from cartographer.scan.cache import FactCache, decode, encode, key_of
+from cartographer.scan.one import scan_file
+from cartographer.scan.pool import gather, scan_files
+
+
+def files(count: int) -> list[tuple[str, str, bytes]]:
+    made = [(f"d/f{i}.cpp", f"void f{i}() {{ g{i}(); }}\n".encode()) for i in range(count)]
+    return [(path, hashlib.sha1(data).hexdigest(), data) for path, data in made]
+
+
+def test_round_trip() -> None:
+    facts = scan_file("a.cpp", b"#define M(x) f(x)\nvoid f(int a) { g(a); }\nREGISTER(f)\n")
+    assert decode(encode(facts)) == facts
+    with pytest.raises(ValueError, match="."):
+        decode(encode(facts)[:-4])
+
+
+def test_one_key_a_content_language_and_scanner() -> None:
+    assert key_of("a.cpp", "b1") == key_of("c/d.h", "b1")
+    assert key_of("a.cpp", "b1") != key_of("a.cu", "b1")
+    assert key_of("a.cpp", "b1") != key_of("a.cpp", "b2")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_everything_is_found_in_path_order(tmp_path: Path, workers: int) -> None:
+    cache = FactCache(tmp_path / "facts.db")
+    found = list(scan_files(reversed(files(60)), cache, workers))
+    assert [path for path, _ in found] == sorted(path for path, _, _ in files(60))
+    assert all(f.definitions[0].name == path[2:-4] for path, f in found)
+    cache.close()
+
+
+def test_what_is_kept_is_not_scanned_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "facts.db"
+    cache = FactCache(path)
+    first = dict(gather(files(5), cache, 1))
+    cache.close()
+    scanned: list[str] = []
+    monkeypatch.setattr(pool, "scan_file", lambda p, data: (scanned.append(p), scan_file(p, data))[1])
+    cache = FactCache(path)
+    assert dict(gather(files(6), cache, 1)) == {**first, "d/f5.cpp": scan_file(*files(6)[5][::2])}
+    assert scanned == ["d/f5.cpp"]
+    cache.close()
+
+
+def test_a_damaged_entry_is_scanned_again(tmp_path: Path) -> None:
+    path = tmp_path / "facts.db"
+    cache = FactCache(path)
+    whole = dict(gather(files(3), cache, 1))
+    cache.close()
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE facts SET data = x'00112233'")
+    db.close()
+    cache = FactCache(path)
+    assert dict(gather(files(3), cache, 1)) == whole
+    assert len(list(cache.load([key_of(p, b) for p, b, _ in files(3)]))) == 3
+    cache.close()
+
+
+def test_a_damaged_or_unusable_file_costs_only_the_cache(tmp_path: Path) -> None:
+    path = tmp_path / "facts.db"
+    path.write_bytes(b"this is no database, " * 100)
+    cache = FactCache(path)
+    assert cache.usable
+    assert len(gather(files(2), cache, 1)) == 2
+    cache.close()
+    blocked = FactCache(tmp_path / "facts.db" / "below" / "a-file")
+    assert not blocked.usable
+    assert len(gather(files(2), blocked, 1)) == 2
+    assert len(gather(files(2), FactCache(None), 1)) == 2
+
+
+def test_two_writers_at_once(tmp_path: Path) -> None:
+    one, two = FactCache(tmp_path / "facts.db"), FactCache(tmp_path / "facts.db")
+    one.keep([("a", b"1"), ("b", b"2")])
+    two.keep([("b", b"2"), ("c", b"3")])
+    assert dict(one.load("abc")) == dict(two.load("abc")) == {"a": b"1", "b": b"2", "c": b"3"}
+    one.close()
+    two.close()
