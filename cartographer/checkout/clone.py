@@ -3,9 +3,8 @@
 
 `git clone` cannot go on where it was interrupted. So the history is brought in pieces that each stay once they are
 here: the tag alone (depth 1); then older and older commits and folders in slices, without file contents; then the
-contents of the tag's files; or the contents of all versions, in batches sorted by file name, as git's own packs are, which
-lets the server reuse its deltas.
-A server that knows no filters sends contents along with each slice.
+contents of all versions, in batches sorted by file name, as git's own packs are, which lets the server reuse its
+deltas. A later tag is an ordinary fetch of what is new. A server that knows no filters sends contents along with each slice.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ KIND = "repositories"
 _MARKS = "refs/cartographer"  # refs/cartographer/LEVEL/COMMIT: this commit is complete up to that level
 _RANK = {HistoryLevel.NONE: 0, HistoryLevel.FILES: 1, HistoryLevel.LINES: 2}
 _ANSWER_WITHIN = 60.0  # seconds for the remote's list of refs
-_BATCH = 40_000  # contents asked for at once; `git backfill` asks for 50,000
+_BATCH = 50_000  # contents asked for at once, as many as `git backfill` asks for
 _FIRST_SLICE, _LEAST_SLICE, _MOST_SLICE = 2_000, 250, 64_000  # commits of depth
 _QUICK, _SLOW = 20.0, 90.0  # seconds that a slice should take
 _AT_HAND = "Check the address and the network, or read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl."
@@ -122,12 +121,14 @@ class Store:
     def bring(self, wanted: refs.Resolved, level: HistoryLevel) -> None:
         """Fetch what is lacking. What has come stays, whatever happens; calling again goes on from there."""
         name = wanted.tag or wanted.ref.rpartition("/")[2] or wanted.commit[:12]
-        if level is HistoryLevel.NONE and not self._marked(HistoryLevel.FILES):
-            self._fetch_tip(wanted, name, shallow=True, filtered=False)
-        else:
-            self._fetch_tip(wanted, name, shallow=not self._marked(HistoryLevel.FILES), filtered=True)
-            if level is not HistoryLevel.NONE:
-                self._deepen(wanted, name)
+        first = not self._marked(HistoryLevel.FILES)
+        grows = level is HistoryLevel.LINES and self._marked(HistoryLevel.LINES)  # then the server knows best what is new
+        if not self._has(wanted.commit):
+            options = ["--depth=1"] if first else []
+            self._fetch(wanted, f"{name} alone" if first else name, options, filtered=not (first or grows))
+        self._git.run("update-ref", wanted.ref or f"{_MARKS}/wanted/{wanted.commit}", wanted.commit)
+        if level is not HistoryLevel.NONE:
+            self._deepen(wanted, name)
         if level is HistoryLevel.LINES:  # the tag's own files are among them, and cost the server less there
             self._fetch_blobs(self._lacking_in_history(wanted.commit), f"all versions of the files of {name}")
         self._fetch_blobs(self._lacking_in_tree(wanted.commit), f"files of {name}")
@@ -137,11 +138,6 @@ class Store:
         if level is HistoryLevel.NONE:
             return
         self._git.succeeds("commit-graph", "write", "--reachable")
-
-    def _fetch_tip(self, wanted: refs.Resolved, name: str, *, shallow: bool, filtered: bool) -> None:
-        if not self._has(wanted.commit):
-            self._fetch(wanted, f"{name} alone" if shallow else name, ["--depth=1"] if shallow else [], filtered=filtered)
-        self._git.run("update-ref", wanted.ref or f"{_MARKS}/wanted/{wanted.commit}", wanted.commit)
 
     def _deepen(self, wanted: refs.Resolved, name: str) -> None:
         """Older commits in slices, until none that the tag reaches is a boundary."""
@@ -158,14 +154,14 @@ class Store:
                 if self._boundary(wanted.commit):
                     raise CheckoutError(f"the remote repository itself has no older history of {name}", where=self.url)
             spent = time.monotonic() - started
-            depth = min(depth * 2, _MOST_SLICE) if spent < _QUICK else max(depth // 2, _LEAST_SLICE) if spent > _SLOW else depth
+            depth = min(depth * 4, _MOST_SLICE) if spent < _QUICK else max(depth // 2, _LEAST_SLICE) if spent > _SLOW else depth
 
     def _fetch(self, wanted: refs.Resolved, label: str, options: list[str], *, filtered: bool) -> None:
         """One fetch of the tag or commit. The remote's answer tells whether it knows filters; that is remembered."""
         refspec = f"+{wanted.ref}:{wanted.ref}" if wanted.ref else wanted.commit
-        filters = ["--filter=blob:none"] if filtered and self._setting("cartographer.filter") != "false" else []
+        filters = ["--filter=blob:none"] if filtered and self._setting("cartographer.filter") != "false" else ["--no-filter"]
         said = self._run_fetch([*options, *filters, "origin", refspec], label)
-        if filters and any("filtering not recognized" in line for line in said):
+        if any("filtering not recognized" in line for line in said):
             self._git.run("config", "cartographer.filter", "false")
             for key in ("remote.origin.promisor", "remote.origin.partialclonefilter"):
                 self._git.succeeds("config", "--unset-all", key)
