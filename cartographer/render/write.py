@@ -2,7 +2,8 @@
 """Writes the site: every page of the plan, over all cores, leaving alone what has not changed.
 
 The folder's status file holds the digest of each page as written; a page whose new bytes have the same digest is not
-touched, one that is in the status file but no longer in the plan is removed.
+touched, one that is in the status file but no longer in the plan is removed. Over a site that is there, changed pages
+are written to a folder beside it and moved in at the end: a build that is killed leaves the old site whole.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import hashlib
 import json
 import multiprocessing
 import os
+import shutil
+import stat
 import time
 import warnings
 from dataclasses import dataclass, replace
@@ -22,12 +25,13 @@ from cartographer.guide import book
 from cartographer.render import assets, plan
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
-from cartographer.render.loading import load
+from cartographer.render.loading import load, remembered
 from cartographer.render.site import OtherAtlas, Site
 from cartographer.render.urls import root_from
+from cartographer.store.database import is_running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from jinja2 import Environment
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from cartographer.store.reader import Reader
 
 STATUS = ".pages.json"
+STAGE = ".pages"  # .pages.PID.new: changed pages until all are drawn
 _CHUNK = 48
 
 
@@ -63,50 +68,95 @@ class Written(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Desk:
+    """Where pages are put: at once into a new site, beside an old one until all are there."""
+
+    out: Path
+    stage: Path
+    before: Mapping[str, str]  # address -> digest of what the site has
+
+
+@dataclass(frozen=True, slots=True)
 class _Press:
     """What a process needs to print pages."""
 
     site: Site
     frame: SiteFrame
     environment: Environment
-    out: Path
-    before: Mapping[str, str]
+    desk: Desk
 
 
 _press: _Press | None = None  # set before the processes are forked, so that they share the catalog
 
 
 def write_site(
-    reader: Reader, out: Path, progress: Progress, *, other_atlases: Sequence[OtherAtlas] = (), processes: int | None = None
+    reader: Reader, out: Path, progress: Progress, *, other_atlases: Sequence[OtherAtlas] = (), processes: int | None = None,
+    when_drawn: Callable[[], object] = lambda: None,
 ) -> RenderReport:
-    """Write the whole site of an atlas into `out`."""
+    """Write the whole site of an atlas into `out`. `when_drawn` is called when all is drawn, before the pages are moved in."""
     start = time.perf_counter()
     progress.stage("read the atlas")
+    reader = remembered(reader)
     site = Site(load(reader), other_atlases, book=book.read(reader))
-    report = write(site, out, progress, processes=processes)
+    report = write(site, out, progress, processes=processes, when_drawn=when_drawn)
     return replace(report, seconds=time.perf_counter() - start)
 
 
-def write(site: Site, out: Path, progress: Progress, *, processes: int | None = None) -> RenderReport:
+def write(
+    site: Site, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[], object] = lambda: None,
+) -> RenderReport:
     """Write every page of `site`."""
     global _press  # noqa: PLW0603 - the forked processes find it there
     start = time.perf_counter()
     addresses, contents = assets.collect()
-    before = _read_status(out)
-    _press = _Press(site, frame_of(site, addresses), create(), out, before)
+    desk = _desk(out)
+    _press = _Press(site, frame_of(site, addresses), create(), desk)
     try:
         _warm(site, _press.environment)
         work = plan.jobs(site)
         progress.stage("draw pages", len(work))
         done = list(_print_all(work, progress, processes or os.cpu_count() or 1))
-        done += [put(out, address, data, before) for address, data in contents.items()]
+        done += [put(desk, address, data) for address, data in contents.items()]
+        when_drawn()
+        removed = _publish(desk, done)
     except OSError as error:
-        raise RenderError(f"a page cannot be written: {error.strerror}", where=error.filename or str(out)) from error
+        raise RenderError(f"a page cannot be written: {error.strerror or error}", where=error.filename or str(out)) from error
     finally:
         _press = None
-    removed = _remove_stale(out, before, {written.address for written in done})
-    _write_status(out, done)
+        if desk.stage != out:
+            shutil.rmtree(desk.stage, ignore_errors=True)
     return _report(done, removed, time.perf_counter() - start)
+
+
+def _desk(out: Path) -> Desk:
+    """A desk for this process; what killed builds have left is cleared away."""
+    for leftover in out.glob(f"{STAGE}.*.new"):
+        if not is_running(leftover.name.split(".")[-2]):
+            shutil.rmtree(leftover, ignore_errors=True)
+    fresh = not (out / "index.html").exists()
+    return Desk(out, out if fresh else out / f"{STAGE}.{os.getpid()}.new", {} if fresh else _read_status(out))
+
+
+def _publish(desk: Desk, done: Sequence[Written]) -> int:
+    """Move what was drawn beside the site into it. While that goes on the status knows addresses and no digests: a build
+    that finds it so takes no page for unchanged.
+    """
+    _write_status(desk.out, dict.fromkeys([*desk.before, *(written.address for written in done)], ""))
+    if desk.stage != desk.out:
+        for written in done:
+            if written.changed:
+                _move(desk.stage / written.address, desk.out / written.address)
+    removed = _remove_stale(desk.out, desk.before, {written.address for written in done})
+    _write_status(desk.out, {written.address: written.digest for written in done})
+    return removed
+
+
+def _move(drawn: Path, place: Path) -> None:
+    try:
+        drawn.replace(place)
+    except FileNotFoundError:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        drawn.replace(place)
 
 
 def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> Iterator[Written]:
@@ -143,7 +193,7 @@ def _print(chunk: Sequence[plan.Job]) -> list[Written]:
     found = []
     for job in chunk:
         files = [(page.address, to_html(press.environment, press.frame, page)) for page in plan.pages(press.site, job)]
-        found += [put(press.out, *file, press.before) for file in (*files, *plan.files(press.site, job))]
+        found += [put(press.desk, *file) for file in (*files, *plan.files(press.site, job))]
     return found
 
 
@@ -153,18 +203,27 @@ def to_html(environment: Environment, frame: SiteFrame, page: Page) -> bytes:
     return template.render(page=page, view=page.view, site=frame, root=root_from(page.address)).encode()
 
 
-def put(out: Path, address: str, data: bytes, before: Mapping[str, str]) -> Written:
+def put(desk: Desk, address: str, data: bytes) -> Written:
     """Write one file unless it is there already with the same content."""
     digest = hashlib.sha256(data).hexdigest()[:20]
-    path = out / address
-    if before.get(address) == digest and path.is_file():
+    if desk.before.get(address) == digest and _size(desk.out / address) == len(data):
         return Written(address, digest, len(data), changed=False)
+    path = desk.stage / address
     try:
         path.write_bytes(data)
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     return Written(address, digest, len(data), changed=True)
+
+
+def _size(path: Path) -> int:
+    """The size of a file; -1 for anything else."""
+    try:
+        found = path.stat()
+    except OSError:
+        return -1
+    return found.st_size if stat.S_ISREG(found.st_mode) else -1
 
 
 def _warm(site: Site, environment: Environment) -> None:
@@ -188,10 +247,9 @@ def _read_status(out: Path) -> Mapping[str, str]:
         return {}
 
 
-def _write_status(out: Path, done: Sequence[Written]) -> None:
-    pages = {written.address: written.digest for written in sorted(done)}
+def _write_status(out: Path, pages: Mapping[str, str]) -> None:
     beside = out / (STATUS + ".new")
-    beside.write_text(json.dumps({"format": 1, "pages": pages}, indent=0) + "\n")
+    beside.write_text(json.dumps({"format": 1, "pages": dict(sorted(pages.items()))}, indent=0) + "\n")
     beside.replace(out / STATUS)
 
 

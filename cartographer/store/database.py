@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,6 +113,17 @@ def explained(path: Path) -> Iterator[None]:
 def _cause(error: sqlite3.DatabaseError) -> str:
     """The first two words of SQLite's own name: SQLITE_IOERR of SQLITE_IOERR_WRITE."""
     return "_".join(getattr(error, "sqlite_errorname", "").split("_")[:2])
+
+
+def is_running(process: str) -> bool:
+    """Whether a process of that number lives: files that builds write beside their place bear it."""
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import gc
 import os
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cartographer.store import database, operator_rows, oplist_rows, search_index
@@ -25,18 +25,31 @@ if TYPE_CHECKING:
 
 def write(atlas: Atlas, folder: Path) -> Path:
     """Write `folder`/atlas.db and return its path. Raises StoreError; an older file there is then untouched."""
-    target = folder / database.FILE_NAME
-    beside = folder / f".{database.FILE_NAME}.{os.getpid()}.new"
-    with database.explained(target):
+    with beside(atlas, folder) as fresh:
+        return settle(fresh)
+
+
+@contextmanager
+def beside(atlas: Atlas, folder: Path) -> Iterator[Path]:
+    """The atlas as a file beside `folder`/atlas.db: whole and readable, until `settle` puts it in place or the block ends."""
+    fresh = folder / f".{database.FILE_NAME}.{os.getpid()}.new"
+    with database.explained(folder / database.FILE_NAME):
         folder.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(folder)
-        try:
-            _fill(beside, atlas)
-            _to_disk(beside)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-    return target
+    try:
+        with database.explained(folder / database.FILE_NAME):
+            _fill(fresh, atlas)
+            _to_disk(fresh)
+        yield fresh
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def settle(fresh: Path) -> Path:
+    """Put a file of `beside` in the place of atlas.db."""
+    target = fresh.with_name(database.FILE_NAME)
+    with database.explained(target):
+        return fresh.replace(target)
 
 
 def check_writable(folder: Path) -> None:
@@ -203,15 +216,5 @@ def _remove_leftovers(folder: Path) -> None:
     """Delete what builds that were killed have left; a running build's file bears the number of a living process."""
     for leftover in folder.glob(f".{database.FILE_NAME}.*.new"):
         number = leftover.name.split(".")[-2]
-        if number.isdigit() and int(number) != os.getpid() and not _alive(int(number)):
+        if number != str(os.getpid()) and not database.is_running(number):
             leftover.unlink(missing_ok=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

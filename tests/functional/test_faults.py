@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hard days: interrupted, killed and simultaneous builds, full disks, damaged caches. What existed before stays whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cartographer.checkout.cache import ENVIRONMENT
+from cartographer.checkout.open import SourceRequest
+from cartographer.pipeline.building import BuildRequest, build
+from cartographer.progress import SilentProgress
+from cartographer.query import export
+from cartographer.store.reader import Reader
+
+OLD, NEW = "v0.1.0", "v0.2.0"  # two small releases, built in a second
+
+
+class Notes(SilentProgress):
+    """Remembers what a build tells."""
+
+    def __init__(self):
+        self.said = []
+
+    def note(self, text):
+        self.said.append(text)
+
+
+def site_of(folder):
+    """Every file of a site but the database; what a build keeps for itself begins with a dot."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
+        if path.is_file() and path.name != "atlas.db" and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    }  # fmt: skip
+
+
+def told(folder):
+    with Reader(folder) as reader:
+        return list(export.lines(reader))
+
+
+@pytest.fixture(scope="module")
+def built(mini_repo, tmp_path_factory):
+    """Both releases as they should be: (folder, site, export) by tag, and the cache that they were built with."""
+    place = tmp_path_factory.mktemp("reference")
+    made = {}
+    for tag in (OLD, NEW):
+        build(BuildRequest(SourceRequest(version=tag, repo=str(mini_repo), cache=place / "cache"), place / tag, workers=1))
+        made[tag] = (place / tag, site_of(place / tag), told(place / tag))
+    return made, place / "cache"
+
+
+@pytest.fixture
+def old(built, tmp_path):
+    """A folder with the older atlas."""
+    return shutil.copytree(built[0][OLD][0], tmp_path / "atlas")
+
+
+@pytest.fixture
+def start(mini_repo, tmp_path):
+    """Start a build of the newer release over the older one."""
+
+    def call(out, *words, cache=tmp_path / "cache", **options):
+        command = [sys.executable, "-m", "cartographer", "build", NEW, "--repo", str(mini_repo), "--out", str(out), "-j", "1", *words]
+        environment = {**os.environ, ENVIRONMENT: str(cache)}
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True, **options)
+
+    return call
+
+
+def assert_whole(folder, built, allowed=(OLD, NEW)):
+    """The folder is one of the two atlases, database and site; gives the tag."""
+    lines = told(folder)
+    tag = json.loads(lines[0])["tag"]
+    assert tag in allowed
+    _, site, exported = built[0][tag]
+    assert lines == exported
+    found = site_of(folder)
+    assert sorted(set(found) ^ set(site)) == []
+    assert [name for name in site if site[name] != found[name]] == []
+    return tag
+
+
+def leftovers(folder):
+    return [path.name for path in folder.iterdir() if path.name.startswith(".") and path.name not in {".pages.json", ".drawn-from"}]
+
+
+@pytest.fixture(scope="module")
+def seconds(mini_repo, built, tmp_path_factory):
+    """How long such a build takes here."""
+    place = tmp_path_factory.mktemp("timed")
+    shutil.copytree(built[0][OLD][0], place / "atlas")
+    begin = time.monotonic()
+    command = [sys.executable, "-m", "cartographer", "build", NEW, "--repo", str(mini_repo), "--out", str(place / "atlas"), "-j", "1", "-q"]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, ENVIRONMENT: str(place / "cache")}, timeout=120)
+    assert_whole(place / "atlas", built, (NEW,))
+    return time.monotonic() - begin
+
+
+def test_killed_at_any_moment(built, old, start, seconds):
+    chosen = random.Random(5)
+    for _ in range(int(os.environ.get("CARTOGRAPHER_KILLS", "4"))):
+        running = start(old, "-q")
+        time.sleep(seconds * (0.4 + 0.65 * chosen.random()))
+        os.killpg(running.pid, signal.SIGKILL)
+        running.communicate(timeout=30)
+        if assert_whole(old, built) == NEW:
+            shutil.rmtree(old)
+            shutil.copytree(built[0][OLD][0], old)
+    running = start(old, "-q")
+    assert running.communicate(timeout=120)[1] == ""
+    assert assert_whole(old, built) == NEW
+    assert leftovers(old) == []
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_control_c(built, old, start, seconds, share):
+    running = start(old, "-q")
+    time.sleep(seconds * share)
+    os.killpg(running.pid, signal.SIGINT)
+    out, errors = running.communicate(timeout=60)
+    if running.returncode == 0:  # it was quicker this time
+        assert assert_whole(old, built) == NEW
+        return
+    # CPython ends by the signal itself when it came while a module was made: shells call both 130.
+    assert running.returncode in {130, -signal.SIGINT}
+    assert errors == "cartographer: stopped\n"
+    assert out == ""
+    assert_whole(old, built)
+    assert leftovers(old) == []
+
+
+@pytest.mark.parametrize("limit", [4_000, 60_000])
+def test_disk_full(built, old, start, limit):
+    """No file may grow beyond the limit: first nothing can be kept, then the database is cut short."""
+    running = start(old, "-q", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))  # noqa: PLW1509
+    _, errors = running.communicate(timeout=120)
+    assert "Traceback" not in errors
+    assert running.returncode == 1, errors
+    assert len(errors.splitlines()) <= 3, errors
+    assert_whole(old, built, (OLD,))
+    assert leftovers(old) == []
+
+
+def test_two_builds_at_once(built, old, start):
+    both = [start(old, "-q"), start(old, "-q")]
+    for running in both:
+        _, errors = running.communicate(timeout=120)
+        assert running.returncode == 0, errors
+        assert "Traceback" not in errors
+    assert assert_whole(old, built) == NEW
+    assert leftovers(old) == []
+
+
+def test_a_cache_that_cannot_be_written_to(built, old, start):
+    running = start(old, cache="/proc/cartographer")
+    _, errors = running.communicate(timeout=120)
+    assert running.returncode == 0
+    assert "cannot be written to" in errors
+    assert assert_whole(old, built) == NEW
+
+
+@pytest.mark.parametrize("damage", ["garbage", "cut", "bits"])
+def test_a_damaged_cache(built, mini_repo, tmp_path, damage):
+    """Every file of the cache is spoilt: the answer is the same, since nothing in it is trusted without a check."""
+    cache = shutil.copytree(built[1], tmp_path / "cache")
+    files = [path for path in cache.rglob("*") if path.is_file() and "repositories" not in path.parts]
+    assert files
+    chosen = random.Random(3)
+    for path in files:
+        data = bytearray(path.read_bytes())
+        if damage == "garbage":
+            data = bytearray(b"not what it was\n" * 40)
+        elif damage == "cut":
+            data = data[: len(data) // 2]
+        else:
+            for _ in range(1 + len(data) // 500):
+                if len(data) > 100:
+                    data[chosen.randrange(100, len(data))] ^= 0x55
+        path.write_bytes(data)
+    out = build(BuildRequest(SourceRequest(version=NEW, repo=str(mini_repo), cache=cache), tmp_path / "atlas", workers=1))
+    assert assert_whole(out, built) == NEW
+
+
+def test_an_atlas_of_an_older_schema(built, old, start):
+    with sqlite3.connect(old / "atlas.db") as connection:
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    asked = subprocess.run([sys.executable, "-m", "cartographer", "where", "relu", "--atlas", str(old)], capture_output=True, text=True, check=False, timeout=60)
+    assert asked.returncode == 1
+    assert "build" in asked.stderr
+    assert "Traceback" not in asked.stderr
+    running = start(old, "-q")
+    assert running.communicate(timeout=120)[1] == ""
+    assert assert_whole(old, built) == NEW
+
+
+def test_a_page_that_was_cut_short_is_written_again(built, mini_repo, old):
+    """A crash shortened pages, and what they were drawn from is not settled: notes alone are not believed."""
+    for name in ("index.html", "operators/index.html"):
+        (old / name).write_bytes((old / name).read_bytes()[:100])
+    (old / ".drawn-from").unlink()
+    build(BuildRequest(SourceRequest(version=OLD, repo=str(mini_repo), cache=built[1]), old, workers=1))
+    assert assert_whole(old, built) == OLD
+
+
+def test_a_repository_that_loses_its_remote(mini_repo, tmp_path):
+    """What the clone in the cache holds is enough; what it lacks is said."""
+    remote = shutil.copytree(mini_repo, tmp_path / "remote.git")
+    for key in ("uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"):
+        subprocess.run(["git", "-C", str(remote), "config", key, "true"], check=True)
+    request = SourceRequest(version=NEW, url=remote.as_uri(), cache=tmp_path / "cache")
+    build(BuildRequest(request, tmp_path / "one", workers=1, html=False))
+    shutil.rmtree(remote)
+    build(BuildRequest(request, tmp_path / "two", workers=1, html=False))
+    assert told(tmp_path / "one") == told(tmp_path / "two")
