@@ -200,7 +200,7 @@ class Build:
 
     def _words(self, condition: str) -> list[str]:
         """The switches of a condition that keep it from holding, in our words."""
-        names = re.findall(r"(!\s*(?:defined\s*\(?\s*)?|NOT\s+)?\b([A-Z_][A-Z0-9_]{2,})\b", condition)
+        names = re.findall(r"(!\s*\(?\s*(?:defined\s*\(?\s*)?|NOT\s+\(?\s*)?\b([A-Z_][A-Z0-9_]{2,})\b", condition)
         words = []
         for negated, name in names:
             if name in ("AND", "OR", "NOT", "STREQUAL", "MATCHES", "DEFINED", "VERSION_LESS", "TARGET"):
@@ -264,7 +264,7 @@ class _CMakeCondition:
             return inner
         return self._test()
 
-    def _test(self) -> bool | None:  # noqa: PLR0911 - one return a form
+    def _test(self) -> bool | None:
         if self._at >= len(self._words):
             return None
         word = self._words[self._at]

@@ -113,6 +113,7 @@ def _statements(text: str) -> Iterator[tuple[str | None, tuple[str, ...]]]:  # n
             continue
         if not stripped.startswith(("import ", "from ")):
             continue
+        stripped = stripped.partition("#")[0].strip()
         while stripped.count("(") > stripped.count(")") and number < len(lines):
             stripped += " " + lines[number].partition("#")[0].strip()
             number += 1

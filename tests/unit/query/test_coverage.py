@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which backend serves what, from rows of an atlas."""
+
+import json
+
+import pytest
+
+from cartographer.errors import NotFound
+from cartographer.model.location import Location
+from cartographer.model.operator import Origin
+from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
+from cartographer.store.values import OperatorRow
+
+
+def row(name, tags=(), **dispatch):
+    namespace, _, base = name.partition("::")
+    return OperatorRow(
+        id=1, name=name, namespace=namespace, base=base, overload="", schema=name, origin=Origin.YAML, declared=Location("x", 1),
+        build=(), tags=tags, python=(), keys=(), structured_keys=frozenset(), dispatch=dispatch, statuses={}, nodes=(),
+    )  # fmt: skip
+
+
+ROWS = [
+    row("aten::mm", ("core",), CPU="kernel", MPS="kernel", PrivateUse1="missing", AutogradCPU="autograd kernel"),
+    row("aten::svd", CPU="kernel", MPS="backend fallback", PrivateUse1="missing", AutogradCPU="autograd kernel"),
+    row("aten::full", ("core",), CPU="default backend kernel", MPS="default backend kernel", PrivateUse1="default backend kernel"),
+    row("aten::linear", CPU="math kernel", MPS="math kernel", PrivateUse1="math kernel", AutogradCPU="math kernel"),
+    row("aten::odd", CPU="kernel", MPS="not in a wheel", PrivateUse1="missing"),
+    row("prims::abs", CPU="kernel"),
+]
+
+
+def test_one_backend_operator_by_operator():
+    (found,) = coverage(ROWS, "mps")
+    assert found.key == "MPS"
+    assert {s.name: s.how for s in found.operators} == {
+        "aten::mm": "kernel", "aten::svd": "fallback", "aten::full": "default", "aten::linear": "composite", "aten::odd": "not told",
+    }  # fmt: skip
+    assert found.total == 5
+
+
+def test_what_an_out_of_tree_backend_must_register():
+    (found,) = coverage(ROWS, "PrivateUse1", missing=True)
+    assert [s.name for s in found.operators] == ["aten::mm", "aten::svd", "aten::odd"]
+    (core,) = coverage(ROWS, "PrivateUse1", missing=True, core=True)
+    assert [s.name for s in core.operators] == ["aten::mm"]
+
+
+def test_backends_are_told_from_layers():
+    assert backends(ROWS) == ("CPU", "MPS", "PrivateUse1")
+    assert [b.key for b in coverage(ROWS)] == ["CPU", "MPS", "PrivateUse1"]
+
+
+def test_an_unknown_backend_names_near_ones():
+    with pytest.raises(NotFound) as error:
+        coverage(ROWS, "MPSS")
+    assert "MPS" in error.value.hint
+
+
+def test_the_three_forms_say_the_same():
+    found = coverage(ROWS, "MPS")
+    lines = list(table_lines(found))
+    assert "MPS" in lines[1]
+    assert "fallback   aten::svd" in lines
+    assert csv_text(found).splitlines()[:2] == ["backend,operator,how,outcome,build", "MPS,aten::mm,kernel,kernel,"]
+    (record,) = json.loads(json_text(found))
+    assert record["counts"] == {"kernel": 1, "default": 1, "composite": 1, "fallback": 1, "missing": 0, "not told": 1}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An atlas against a running torch that we write ourselves."""
+
+import json
+import sys
+
+import pytest
+
+from cartographer.errors import CheckoutError
+from cartographer.model.location import Location
+from cartographer.model.operator import Autograd, Binding, Operator, Origin, Registration
+from cartographer.query.verify import OURS, PLATFORM, SCRIPT, VERSION, ask, compare, lines, read, record
+
+HERE = Location("x", 1)
+DUMP = """name: aten::add
+schema: aten::add(Tensor self) -> Tensor
+debug: registered at x:1
+alias analysis kind: FROM_SCHEMA
+CPU: registered at /a.cpp:3 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]
+Meta: registered at /dev/null:1 :: (none) [ boxed ]
+Meta (inactive): registered at /a.cpp:3 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]
+Named: registered at /n.cpp:1 :: (none) [ fallthrough boxed ]
+Autograd[alias]: registered at /v.cpp:1 :: (Tensor _0) -> Tensor _0 [ boxed unboxed ]
+"""
+TABLE = "CPU: registered at /a.cpp:3 [kernel]\nNamed: fallthrough registered at /n.cpp:1 [kernel]\nMeta: registered at /dev/null:1 [kernel]\n"
+
+
+def running(version="2.6.0+cu124", parts=("cuda",), dump=DUMP, table=TABLE, **more):
+    told = {
+        "version": version, "commit": "", "platform": "linux", "parts": dict.fromkeys(parts, True),
+        "operators": {"aten::add": {"dump": dump, "table": table}, **more},
+        "names": {"torch": ["add"], "torch.Tensor": ["add"]}, "nodes": ["AddBackward0", "AccumulateGrad"],
+    }  # fmt: skip
+    return read("warning: something\n" + json.dumps(told))
+
+
+def add(*extra, dispatch=None, bindings=(), build=()):
+    keys = [Registration("CPU", "f", Origin.YAML), Registration("Meta", "g", Origin.PYTHON), Registration("Autograd", "h", Origin.GENERATED)]
+    named = Registration("Named", None, Origin.LIBRARY, fallthrough=True)
+    return Operator(
+        "aten::add", "", Origin.YAML, HERE, registrations=(*keys, named, *extra), build=build, bindings=bindings,
+        dispatch=dispatch or {"CPU": "kernel", "Named": "fallthrough kernel", "CUDA": "missing"}, autograd=Autograd(("AddBackward0",), None),
+    )  # fmt: skip
+
+
+def causes(verdict):
+    return [(d.what, d.cause) for s in verdict.sections for d in s.differences]
+
+
+def test_agreement():
+    bound = (Binding("torch.add", "THPVariable_add", "f.cpp"), Binding("torch.nn.functional.x", "F", "g.cpp"))
+    verdict = compare([add(bindings=bound)], "2.6.0", running())
+    assert causes(verdict) == []
+    assert [(s.name, s.compared) for s in verdict.sections] == [
+        ("operator names", 1), ("registrations", 4), ("computed table", 3), ("Python bindings", 1), ("autograd Nodes", 1),
+    ]  # fmt: skip
+
+
+def test_each_kind_of_difference_of_ours_is_found():
+    wrong = add(Registration("QuantizedCPU", "q", Origin.LIBRARY), dispatch={"CPU": "math kernel"}, bindings=(Binding("torch.sub", "f", "f.cpp"),))
+    more = {"aten::only": {"dump": "", "table": ""}}
+    verdict = compare([wrong], "2.6.0", running(**more))
+    assert causes(verdict) == [
+        ("aten::only", OURS), ("aten::add QuantizedCPU", OURS), ("aten::add CPU", OURS), ("torch.sub", OURS),
+    ]  # fmt: skip
+    assert verdict.ours == 4
+
+
+def test_platform_and_version_are_told_apart():
+    cuda = add(Registration("CUDA", "c", Origin.YAML), dispatch={"CUDA": "kernel"})
+    assert causes(compare([cuda], "2.6.0", running(parts=()))) == [("aten::add CUDA", PLATFORM), ("aten::add CUDA", PLATFORM)]
+    assert causes(compare([cuda], "2.5.0", running())) == [("aten::add CUDA", VERSION), ("aten::add CUDA", VERSION)]
+    elsewhere = Operator("vulkan::x", "", Origin.LIBRARY, HERE, build=("vulkan",))
+    assert causes(compare([add(), elsewhere], "2.6.0", running())) == []
+
+
+def test_what_a_cpu_build_without_a_library_lacks_is_platform():
+    packed = Operator("prepacked::x", "", Origin.LIBRARY, HERE, registrations=(Registration("CPU", "f", Origin.LIBRARY),), extra={"switches": "xnnpack"})
+    assert causes(compare([add(), packed], "2.6.0", running())) == [("prepacked::x", PLATFORM)]
+    assert causes(compare([add(), packed], "2.6.0", running(parts=("cuda", "xnnpack")))) == [("prepacked::x", OURS)]
+
+
+def test_the_verdict_in_words_and_in_json():
+    verdict = compare([add(dispatch={"CPU": "math kernel"})], "2.5.0", running())
+    text = "\n".join(lines(verdict))
+    assert "the atlas is of 2.5.0, the running torch is 2.6.0+cu124" in text
+    assert "version   aten::add CPU: atlas math kernel, torch kernel" in text
+    assert json.loads(json.dumps(record(verdict)))["sections"][2]["agreeing"] == 0
+
+
+def test_a_python_without_torch_gives_a_message_and_no_traceback(tmp_path):
+    fake = tmp_path / "python"
+    fake.write_text("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'torch'\" >&2\nexit 1\n")
+    fake.chmod(0o755)
+    with pytest.raises(CheckoutError, match="No module named 'torch'"):
+        ask(str(fake))
+    with pytest.raises(CheckoutError, match="no Python"):
+        ask(str(tmp_path / "nothing"))
+    with pytest.raises(CheckoutError, match="no answer"):
+        read("hello")
+
+
+def test_the_script_is_python():
+    compile(SCRIPT, "script", "exec")
+    assert sys.version_info >= (3, 11)
