@@ -93,6 +93,9 @@ class ChainMaker:
             return self._python(registration)
         if (steps := generated_steps(self.tree, operator, registration, device)) is not None:
             return Chain(Status.RESOLVED, None, steps)
+        if registration.place is not None and (registration.kernel or "").startswith(("lambda", "[")):
+            place = registration.place
+            return Chain(Status.RESOLVED, None, (Step("entry", "lambda", place.path, place.line, "a lambda given to the registration"),))
         entry = self.tree.entries(device).find(operator, registration)
         if entry.defined is None:
             return Chain(Status.UNRESOLVED, entry.reason)
@@ -116,10 +119,18 @@ class ChainMaker:
         return Chain(Status.NONE, f"no kernel for {key}{only}")
 
     def _python(self, registration: Registration) -> Chain:
-        if registration.place is None:
+        """A function of Python: where it is defined, and the line that registers it."""
+        place = registration.place
+        if place is None:
             return Chain(Status.UNRESOLVED, "registered in Python at a place that is not known")
-        symbol = registration.kernel or "(a Python function)"
-        return Chain(Status.RESOLVED, None, (Step("entry", symbol, registration.place.path, registration.place.line, "registered in Python"),))
+        symbol = registration.kernel or "a Python function"
+        steps = [Step("registration", symbol.rpartition(".")[2], place.path, place.line, "registered in Python")]
+        line = self.tree.python_line(place.path, symbol.rpartition(".")[2], place.line)
+        if line is not None:
+            steps.insert(0, Step("entry", symbol, place.path, line))
+        else:
+            steps[0] = Step("entry", symbol, place.path, place.line, "registered in Python")
+        return Chain(Status.RESOLVED, None, tuple(steps))
 
     # --- below the entry ------------------------------------------------------------------------------------------
 

@@ -144,7 +144,7 @@ def _settled(facts: FileFacts, lines: list[int], use: MacroUse) -> FileFacts:
     definitions = tuple(_moved(d, at, use) for d in facts.definitions)
     uses = tuple(
         msgspec.structs.replace(
-            u, line=at(u.line), end_line=at(u.line), text=" ".join(u.text.split()), guards=(*use.guards, *u.guards),
+            u, line=at(u.line), end_line=at(u.line), text=use.text, guards=(*use.guards, *u.guards),
             namespace="::".join(filter(None, (use.namespace, u.namespace))),
         )
         for u in facts.uses

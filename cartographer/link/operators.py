@@ -62,7 +62,9 @@ def _called(chains: Mapping[str, Chain], known: Mapping[str, Operator]) -> tuple
     """The operators that the chains of one operator call: the note of such a step names them, the likeliest first."""
     found: dict[str, None] = {}
     for chain in chains.values():
-        for step in chain.steps:
+        for number, step in enumerate(chain.steps):
+            if number and step.role == "entry":
+                break  # from here on it is the called operator that calls
             if step.role == "calls":
                 names = (*_NAME.findall(step.note), step.symbol, f"aten::{step.symbol.rpartition('::')[2]}")
                 found.update(dict.fromkeys([name for name in names if name in known][:1]))

@@ -47,6 +47,7 @@ class Site:
     stub: StubPlaces | None = None
     texts: tuple[str, ...] = ()  # literals that name a Metal kernel
     without: bool = False  # only in a build without some feature that the tree leaves open
+    made: str = ""  # the macro whose body holds the call, when a macro made the function
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +70,5 @@ class Spot:
         asks = self.asks | {NEVER} if never else self.asks
         return Site(
             kind, name, self.inside.path, line or self.call.line, self.order, self.branch, asks, targets, called, given, library, stub, texts,
-            self.without,
+            self.without, self.inside.use.macro if self.inside.use is not None else "",
         )  # fmt: skip

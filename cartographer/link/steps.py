@@ -45,7 +45,11 @@ def stub_steps(site: Site, registration: StubRegistration | None) -> Iterator[St
     yield Step("stub", site.name, where[0], where[1], note, site.branch)
     if registration is not None:
         capability = f", {registration.capability}" if registration.capability else ""
-        yield Step("registration", site.name, registration.path, registration.line, f"{registration.macro} for {registration.device}{capability}")
+        how = f"{registration.macro} for {registration.device}{capability}"
+        made = registration.use.text.partition("(")[0].strip()
+        if made != registration.macro:
+            how += f"; made by {made}"
+        yield Step("registration", site.name, registration.path, registration.line, how)
 
 
 def end_steps(way: Way, metal: Sequence[Given] = ()) -> Iterator[Step]:
@@ -59,11 +63,11 @@ def end_steps(way: Way, metal: Sequence[Given] = ()) -> Iterator[Step]:
     if site.kind == "launch":
         yield from _launch_steps(site)
     elif site.kind == "library":
-        yield Step("library", site.name, site.path, site.line, site.library, site.branch)
+        yield Step("library", site.name, site.path, site.line, _in_macro(site.library, site), site.branch)
     elif site.given:
         how = f"compiled at run time, runs in {site.name}" if site.kind == "jit" else f"runs in {site.name}"
         for given in site.given[:2]:
-            yield Step("device", given.symbol, given.path, given.line, how, site.branch)
+            yield Step("device", given.symbol, given.path, given.line, _in_macro(how, site) if given.path == site.path else how, site.branch)
         for hop in way.launched.hops if way.launched is not None else ():
             if hop.path == site.path and is_source(site.path):
                 yield definition_step("kernel", hop, "launcher of this file")
@@ -86,7 +90,12 @@ def call_step(call: OperatorCall) -> Step:
     site = call.site
     assert site.called is not None
     note = site.called.operators[0] if len(site.called.operators) == 1 else " or ".join(site.called.operators[:4])
-    return Step("calls", site.name, site.path, site.line, note, site.branch)
+    return Step("calls", site.name, site.path, site.line, _in_macro(note, site), site.branch)
+
+
+def _in_macro(note: str, site: Site) -> str:
+    """The note, with the macro whose body holds the call; the line is then that of the macro's use."""
+    return f"{note}; in the body of {site.made}" if site.made else note
 
 
 def way_steps(way: Way, metal: Sequence[Given] = ()) -> list[Step]:

@@ -91,6 +91,13 @@ class Tree:
         """Operators by their C++ names."""
         return Operators(self.operators)
 
+    def python_line(self, path: str, name: str, registered: int) -> int | None:
+        """The line of a Python function: the first of its name below its decorator, else the last above the statement."""
+        facts = self.facts.get(path)
+        lines = sorted(d.line for d in facts.definitions if d.name == name) if facts is not None else []
+        below = [line for line in lines if line >= registered]
+        return below[0] if below else (lines[-1] if lines else None)
+
     def world(self, device: str) -> World:
         """The build for a device."""
         if device not in self._worlds:
