@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
-from typing import Protocol
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Progress(Protocol):
@@ -102,3 +108,16 @@ def for_terminal(*, quiet: bool = False) -> Progress:
     if quiet:
         return SilentProgress()
     return TerminalProgress() if sys.stderr.isatty() else PlainProgress()
+
+
+@contextmanager
+def interrupts_are_ours() -> Iterator[None]:
+    """Processes started inside take no notice of Ctrl-C, which reaches all of a terminal's: we alone answer it, and end them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.errors import RenderError
 from cartographer.guide import book
+from cartographer.progress import interrupts_are_ours
 from cartographer.render import assets, plan
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
@@ -170,7 +171,7 @@ def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> 
         return
     gc.freeze()  # what is in memory now stays shared: no collection touches its pages
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), interrupts_are_ours():
             warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the children do not use it
             pool = multiprocessing.get_context("fork").Pool(processes)
         with pool:

@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from cartographer.model.fact import FileFacts
+from cartographer.progress import interrupts_are_ours
 from cartographer.scan.cache import FactCache, decode, encode, key_of
 from cartographer.scan.one import scan_file
 
@@ -84,7 +85,9 @@ def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Iterator[list
             yield _scan_batch(batch)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_scan_batch, batches)
+        with interrupts_are_ours():
+            found = pool.map(_scan_batch, batches)
+        yield from found
 
 
 def _batches(files: list[tuple[str, str, bytes]]) -> list[list[tuple[str, str, bytes]]]:
