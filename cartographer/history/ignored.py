@@ -9,6 +9,7 @@ a line that resembles none stays with the commit.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,9 @@ from cartographer.history.lines import patched
 from cartographer.history.patch import triples
 
 if TYPE_CHECKING:
-    from array import array
-
     from cartographer.checkout.blob_reader import BlobReader
     from cartographer.history.commits import Commits
+    from cartographer.history.pairs import Pairs
     from cartographer.history.plumbing import Git
 
 LIST = ".git-blame-ignore-revs"
@@ -27,9 +27,8 @@ _REACH = 10  # how far from its proportional place in the hunk a line is looked 
 _LARGEST = 2000  # lines of a hunk; beyond, only equal lengths are matched, line by line
 
 _MUCH = 10  # pairs of characters that a line elsewhere in the file must share
-_PATIENCE = 1_000_000  # comparisons spent on one file
 
-Pairs = Counter[bytes]
+Fingerprint = Counter[bytes]
 
 
 def read(git: Git, commits: Commits) -> frozenset[int]:
@@ -42,8 +41,8 @@ def read(git: Git, commits: Commits) -> frozenset[int]:
 class Ignored:
     """The ignored commits, and how their lines find the older ones."""
 
-    def __init__(self, commits: frozenset[int], blobs: BlobReader) -> None:
-        self._commits, self._blobs = commits, blobs
+    def __init__(self, commits: frozenset[int], blobs: BlobReader, pairs: Pairs) -> None:
+        self._commits, self._blobs, self._pairs = commits, blobs, pairs
 
     def __contains__(self, commit: int) -> bool:
         return commit in self._commits
@@ -54,39 +53,48 @@ class Ignored:
     def patched(self, lines: array[int], before: bytes, after: bytes, hunks: bytes, commit: int) -> array[int]:
         """The lines after an ignored commit."""
         out = patched(lines, hunks, commit)
+        moved = self._pairs.remembered(b"\0".join((b"ignored", before, after)), lambda: self._moved(before, after, hunks))
+        numbers = iter(array("I", moved or b""))
+        for target, source in zip(numbers, numbers, strict=True):
+            out[target] = lines[source]
+        return out
+
+    def _moved(self, before: bytes, after: bytes, hunks: bytes) -> bytes | None:
+        """(new line, old line), and so on, for all lines that the commit put in and that resemble older ones."""
         old, new = (self._blobs.read(blob.decode("ascii")) for blob in (before, after))
         if old is None or new is None:
-            return out
+            return None
         was, now = old.split(b"\n"), new.split(b"\n")
-        shift, strays = 0, list[tuple[int, int]]()
+        shift, strays, moved = 0, list[tuple[int, int]](), list[tuple[int, int]]()
         numbers = iter(triples(hunks))
         for taken, first, put in zip(numbers, numbers, numbers, strict=True):
             at = first - 1 if put else first
             start = at - shift
             shift += put - taken
             found = dict(matches(was[start : start + taken], now[at : at + put]))
-            for target in range(put):
-                if target in found:
-                    out[at + target] = lines[start + found[target]]
-                else:
-                    strays.append((at + target, start + target))
-        for target, source in elsewhere(was, now, strays):
-            out[target] = lines[source]
-        return out
+            moved += ((at + target, start + source) for target, source in found.items())
+            strays += ((at + target, start + target) for target in range(put) if target not in found)
+        return array("I", [n for pair in moved + elsewhere(was, now, strays) for n in pair]).tobytes()
 
 
 def elsewhere(was: list[bytes], now: list[bytes], strays: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """(new line, old line) for those strays (new line, where it would stand in the old file) that have a like anywhere."""
-    if len(strays) * len(was) > _PATIENCE:
+    wanted = [(target, home, mine) for target, home in strays if (mine := _pairs(now[target])).total() >= _MUCH]
+    if not wanted:
         return []
-    old = [_pairs(line) for line in was] if strays else []
+    holders: dict[bytes, list[tuple[int, int]]] = {}
+    for number, line in enumerate(was):
+        for pair, times in _pairs(line).items():
+            holders.setdefault(pair, []).append((number, times))
     found = []
-    for target, home in strays:
-        mine = _pairs(now[target])
-        if mine.total() >= _MUCH:
-            shared, _, source = max((((mine & theirs).total(), -abs(at - home), at) for at, theirs in enumerate(old)), default=(0, 0, 0))
-            if shared >= _MUCH:
-                found.append((target, source))
+    for target, home, mine in wanted:
+        shared: Counter[int] = Counter()
+        for pair, times in mine.items():
+            for number, held in holders.get(pair, ()):
+                shared[number] += min(times, held)
+        best = max(((much, -abs(number - home), number) for number, much in shared.items()), default=(0, 0, 0))
+        if best[0] >= _MUCH:
+            found.append((target, best[2]))
     return found
 
 
@@ -96,35 +104,49 @@ def matches(was: list[bytes], now: list[bytes]) -> list[tuple[int, int]]:
         return []
     if max(len(was), len(now)) > _LARGEST:
         return [(n, n) for n in range(len(now))] if len(was) == len(now) else []
-    old, new = [_pairs(line) for line in was], [_pairs(line) for line in now]
     found: list[tuple[int, int]] = []
     todo = [(0, len(now), 0, len(was))]
-    scale = len(was) / len(now)
+    likeness = _Likeness(was, now)
     while todo:
         low, high, first, last = todo.pop()
-        best = _best(old, new, (low, high, first, last), scale)
+        best = likeness.best(low, high, first, last)
         if best is None:
             continue
         target, source = best
         found.append(best)
-        old[source] = old[source] - new[target]  # what one line has used up cannot speak for another
+        likeness.use_up(target, source)
         todo += [(low, target, first, source + 1), (target + 1, high, source, last)]
     return sorted(found)
 
 
-def _best(old: list[Pairs], new: list[Pairs], bounds: tuple[int, int, int, int], scale: float) -> tuple[int, int] | None:
-    low, high, first, last = bounds
-    best, most = None, (0, 0)
-    for target in range(low, high):
-        middle = int(target * scale)
-        for source in range(max(first, middle - _REACH), min(last, middle + _REACH + 1)):
-            shared = (new[target] & old[source]).total()
-            if (shared, -abs(source - middle)) > most and shared:
-                best, most = (target, source), (shared, -abs(source - middle))
-    return best
+class _Likeness:
+    """How many pairs of characters the lines of a hunk share, worked out when asked for."""
+
+    def __init__(self, was: list[bytes], now: list[bytes]) -> None:
+        self._old, self._new = [_pairs(line) for line in was], [_pairs(line) for line in now]
+        self._known: list[dict[int, int]] = [{} for _ in was]  # by old line, new line
+        self._scale = len(was) / len(now)
+
+    def best(self, low: int, high: int, first: int, last: int) -> tuple[int, int] | None:
+        """The most similar (new line, old line), the new one in low:high, the old one in first:last and not far away."""
+        best, most = None, (0, 0)
+        for target in range(low, high):
+            middle = int(target * self._scale)
+            for source in range(max(first, middle - _REACH), min(last, middle + _REACH + 1)):
+                known = self._known[source]
+                if target not in known:
+                    known[target] = (self._new[target] & self._old[source]).total()
+                if known[target] and (known[target], -abs(source - middle)) > most:
+                    best, most = (target, source), (known[target], -abs(source - middle))
+        return best
+
+    def use_up(self, target: int, source: int) -> None:
+        """What speaks for one new line cannot speak for another."""
+        self._old[source] = self._old[source] - self._new[target]
+        self._known[source].clear()
 
 
-def _pairs(line: bytes) -> Pairs:
+def _pairs(line: bytes) -> Fingerprint:
     # Neighbouring characters without regard to case and white space.
     text = b"".join(line.split()).lower()
     return Counter(text[at : at + 2] for at in range(max(1, len(text) - 1))) if text else Counter()

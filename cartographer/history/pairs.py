@@ -14,7 +14,7 @@ from cartographer.history.plumbing import PATCH
 from cartographer.history.slices import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from cartographer.history.plumbing import Git
@@ -67,8 +67,12 @@ class Pairs:
     def source(self, before: str, after: str, path: bytes, gone: Iterable[bytes]) -> bytes | None:
         """Which of the gone files became `path`."""
         key = b"\0".join((before.encode(), after.encode(), path))
+        return self.remembered(key, lambda: follow.source(self._git, before, after, path, gone))
+
+    def remembered(self, key: bytes, work_out: Callable[[], bytes | None]) -> bytes | None:
+        """Something that was worked out, now or in an earlier run."""
         if key not in self._told:
-            self._keep(key, follow.source(self._git, before, after, path, gone))
+            self._keep(key, work_out())
         return self._told[key]
 
     def save(self) -> None:

@@ -43,7 +43,7 @@ def by_lines(git: Git, stream: Stream, pairs: Pairs, progress: Progress, meanwhi
     commits = stream.commits
     unread = ignored.read(git, commits)
     reader = git.blobs()
-    walk = Walk(commits, pairs, Ignored(unread, reader), _notes(commits))
+    walk = Walk(commits, pairs, Ignored(unread, reader, pairs), _notes(commits))
     try:
         stream.begin(range(len(commits)))
         progress.stage("Dating lines", len(stream.fresh) or len(commits))
@@ -64,8 +64,8 @@ def by_lines(git: Git, stream: Stream, pairs: Pairs, progress: Progress, meanwhi
 
 def by_files(git: Git, commits: Commits, progress: Progress) -> Walked:
     """Which commits made, changed and renamed which files; no content is looked at."""
-    reader = git.blobs()  # asked for nothing: there are no hunks
-    walk = Walk(commits, Pairs(git, None), Ignored(frozenset(), reader), _notes(commits))
+    pairs = Pairs(git, None)
+    walk = Walk(commits, pairs, Ignored(frozenset(), git.blobs(), pairs), _notes(commits))
     progress.stage("Dating files", len(commits))
     _go(walk, raw.events(git, commits, range(len(commits))), progress, None)
     return Walked(tip.read(git, commits, content=False), walk.states[commits.tip], walk.notes)
