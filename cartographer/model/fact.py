@@ -12,8 +12,8 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One use of a name inside a function body.
 
     `name` is the callee as written, without template arguments and white space: `at::add`, `self.add`, `add_stub`,
-    `structured_x::impl`. `form` is "call", "method" (x.f(), x->f()), "launch" (f<<<...>>>()), "lambda" (an
-    anonymous function; `name` is ""), "construct" (Functor<T>(...) or Functor{...}), "macro" (an upper-case
+    `structured_x::impl`, `quantizer->quantize`; a method of a call's result begins with the dot: `.sum`. `form` is "call", "method" (x.f(), x->f()), "launch" (f<<<...>>>()), "lambda" (an
+    anonymous function; `name` is "", `arguments` are the words after its captures, as GPU_LAMBDA), "construct" (Functor<T>(...) or Functor{...}), "macro" (an upper-case
     name that takes arguments), "reference" (a known function-like name passed without being called: `&f`,
     `f` as template argument) or "message" (Objective-C's `[receiver selector…]`; `name` is "receiver selector").
     A declaration `Type x(a)` is a "construct" of Type; `Type(a)` cannot be told from a call and is a "call".
@@ -51,7 +51,7 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     start: int  # first line, template<> and attributes included
     end: int
     parameters: tuple[str, ...] = ()  # type and name of each parameter, white space folded, defaults kept
-    returns: str = ""
+    returns: str = ""  # the return type, "static " before it when the function is; of a variable its type
     template: str = ""  # the template parameter list
     guards: tuple[str, ...] = ()  # enclosing #if conditions, outermost first; an #else is "!(cond)"
     macro: tuple[str, ...] = ()

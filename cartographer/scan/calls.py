@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"[(){},;\[]")
 _NAME_BACK = re.compile(r"\s*+([A-Za-z0-9_]++~?(?:\s*+(?:::|\.|>-)\s*+[A-Za-z0-9_]++)*+(?:\s*+(?:::|\.|>-))?+)")
 _WORD_BACK = re.compile(r"\s++(?:([A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)|(>))")
 _ANGLE_BACK = re.compile(r"[<>(){};]|&&(?=\s*\w)|\|\|")
-_LAMBDA = re.compile(r"\[[^\[\]]*+\]\s*+(?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+(?=[({]|mutable\b|->)")
+_LAMBDA = re.compile(r"\[[^\[\]]*+\]\s*+((?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+)(?=[({]|mutable\b|->)")
 _LABEL = re.compile(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
 _MESSAGE = re.compile(r"\[\s*+([A-Za-z_][\w.]*+)\s++([A-Za-z_]\w*)\s*+(?=[:\]])")
 _MESSAGE_TO_RESULT = re.compile(r"\[\s*\[[^\[\]]*+\]\s*+([A-Za-z_]\w*)\s*+(?=[:\]])")
@@ -119,7 +119,8 @@ class _Pass:
         for m in _TOKEN.finditer(code, self.start, self.end):
             c = m[0]
             if c == ",":
-                self.stack[-1].commas.append(m.start())
+                if m.start() > self.anonymous_at:  # not in a lambda's captures
+                    self.stack[-1].commas.append(m.start())
             elif c == "(":
                 self._open_paren(m.start())
             elif c == ")":
@@ -143,6 +144,7 @@ class _Pass:
         m = _LAMBDA.match(self.code, at, self.end)
         if m is not None:
             self.anonymous = _Use(at, "", "lambda", self.context)
+            self.anonymous.arguments = tuple(m.group(1).split())
             self.anonymous_at = m.end()
             self.uses.append(self.anonymous)
 
@@ -169,7 +171,7 @@ class _Pass:
         if not name.isidentifier():
             if name[0] in " \t\n":
                 name = name.lstrip()
-            name = "".join(name.split()).replace("->", ".")
+            name = "".join(name.split())
             if name.startswith("::") and self.code[start - 1] == ">":
                 name, template = self._scoped(name, template, start)
         return name, template, start
@@ -233,7 +235,7 @@ class _Pass:
             use.launch = items(self.plain, self.plain, begin, end, CUT)
             return use
         form = "call"
-        if "." in name:
+        if "." in name or "->" in name:
             form = "method"
         elif _CAPITALS.match(name):
             form = "macro"
@@ -274,7 +276,7 @@ class _Pass:
             return
         name, template, start = found
         word, of_type = self._word_before(start)
-        if name in _NO_CALLS or name[0] == "." or self.code[start - 1] == "@" or word in _SCOPES or word in ("final", "typename"):
+        if name in _NO_CALLS or name[0] in ".-" or self.code[start - 1] == "@" or word in _SCOPES or word in ("final", "typename"):
             self._open_brace(at, None)
             return
         if word and word not in _NOT_TYPES:
@@ -426,7 +428,7 @@ class _Pass:
         for pattern in (_MESSAGE, _MESSAGE_TO_RESULT):
             for m in pattern.finditer(self.code, self.start, self.end):
                 name = f"{m.group(1)} {m.group(2)}" if pattern is _MESSAGE else f"] {m.group(1)}"
-                number = self.source.line(m.start())
+                number = self.source.line(m.end(m.lastindex or 0) - 1)
                 found.append((m.start(), Call(name, "message", number, (), "", number)))
         return found
 

@@ -31,6 +31,7 @@ _SPECIFIERS = re.compile(
 )
 _BLANK = re.compile(r"[ \t\n]*+")
 _MACRO_WORD = re.compile(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_]\w*)")
+_STATIC = re.compile(r"\bstatic\b")
 _IDENTIFIER = re.compile(r"\s*([A-Za-z_]\w*)")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*\d*$")
 _NAMESPACE = re.compile(r"(?:inline\s+)?namespace\b((?:\s*[A-Z_]+\s*\([^()]*\))?(?:[\w:\s]|\[\[[^\]]*\]\])*)$")
@@ -330,6 +331,8 @@ def function_head(code: str, plain: str, head: Head, class_name: str) -> Functio
         arrow = tail.find("->")
         if arrow >= 0:
             returns = folded(tail[arrow + 2 :])
+        if returns and _STATIC.search(before) is not None:
+            returns = f"static {returns}"
         texts = items(code, plain, parameters[0] + 1, parameters[1])
         if texts == ("void",):
             texts = ()

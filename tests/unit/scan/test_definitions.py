@@ -28,7 +28,7 @@ def only(text: str, path: str = "a.cpp") -> Definition:
         ("bool A::operator()(int x) const {}", "A::operator()", "method", ("int x",), "bool"),
         ("A& operator<<(A& o, B b) {}", "operator<<", "function", ("A& o", "B b"), "A&"),
         ("TORCH_API C10_ALWAYS_INLINE Tensor f(Tensor a) {}", "f", "function", ("Tensor a",), "Tensor"),
-        ("static inline __attribute__((always_inline)) int f() {}", "f", "function", (), "int"),
+        ("static inline __attribute__((always_inline)) int f() {}", "f", "function", (), "static int"),
         ("Tensor f(Tensor a);", "f", "declaration", ("Tensor a",), "Tensor"),
         ("__global__ void k(int n) {}", "k", "kernel", ("int n",), "void"),
         ("C10_LAUNCH_BOUNDS_1(512)\n__global__ void k(int n) {}", "k", "kernel", ("int n",), "void"),
