@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag
 
 import pytest
@@ -19,6 +19,9 @@ from cartographer.checkout.open import SourceRequest
 from cartographer.pipeline.building import BuildRequest, build
 from cartographer.query import export
 from cartographer.store.reader import Reader
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 N = "aten/src/ATen/native/"
 
@@ -74,7 +77,7 @@ def test_old_forms_of_the_list(mini_repo, tmp_path, tag):
     step = mul["kernels"]["CPU"]["steps"][0]
     assert (step["symbol"], step["path"], step["line"]) == ("at::native::mul_cpu", N + "BinaryOps.cpp", 5)
     assert mul["kernels"]["CUDA"]["status"] == "unresolved"
-    assert mul["autograd"]["nodes"] == known["aten::relu"]["autograd"]["nodes"][:0] + ["MulBackward0"]
+    assert mul["autograd"]["nodes"] == ["MulBackward0"]
     assert [b["python"] for b in known["aten::relu"]["bindings"]] == ["torch.Tensor.relu", "torch.relu"]
     assert known["aten::relu"]["kernels"]["CPU"]["steps"][0]["symbol"] == "at::native::relu"
     assert set(known) == {"aten::relu", mul["name"], "aten::potrf" if tag == "v0.1.0" else "aten::cholesky"}
