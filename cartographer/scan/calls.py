@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cartographer.model.fact import Call
+from cartographer.scan.backwards import NO_CALLS, Backwards
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
 from cartographer.scan.text import CUT, items, true_commas
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from cartographer.scan.preprocess import Guards, Source
 
 _TOKEN = re.compile(r"[(){},;\[]")
-# A name is read backwards from the bracket that follows it: these match in the reversed text.
-_NAME_BACK = re.compile(r"\s*+([A-Za-z0-9_]++~?(?:\s*+(?:::|\.|>-)\s*+[A-Za-z0-9_]++)*+(?:\s*+(?:::|\.|>-))?+)")
-_WORD_BACK = re.compile(r"\s++(?:([A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)|(>))")
-_ANGLE_BACK = re.compile(r"[<>(){};]|&&(?=\s*\w)|\|\|")
 _LAMBDA = re.compile(r"\[[^\[\]]*+\]\s*+((?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+)(?=[({]|mutable\b|->)")
 _LABEL = re.compile(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
 _MESSAGE = re.compile(r"\[\s*+([A-Za-z_][\w.]*+)\s++([A-Za-z_]\w*)\s*+(?=[:\]])")
@@ -31,15 +28,8 @@ _REFERENCE = re.compile(r"&?\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)(?:<(.*
 _CONSTANT = re.compile(r"k[A-Z]|[A-Z_]|nullopt|npos|ignore|move")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*$")
 _CONDITIONS = frozenset(("if", "constexpr", "while", "for", "switch"))
-_NO_CALLS = frozenset(
-    "if while for switch return sizeof alignof alignas decltype catch else do try case typeid noexcept and or not "
-    "static_cast const_cast reinterpret_cast dynamic_cast new delete throw const defined __attribute__ operator "
-    "static_assert template typename class struct union enum namespace auto co_return co_await constexpr mutable "
-    "__asm__ asm void override final requires volatile".split(),
-)
 _NOT_TYPES = frozenset(
-    "return else case throw new delete co_return co_await co_yield and or not in goto do constexpr typename const "
-    "static inline mutable volatile template".split(),
+    ["return", "else", "case", "throw", "new", "delete", "co_return", "co_await", "co_yield", "and", "or", "not", "in", "goto", "do", "constexpr", "typename", "const", "static", "inline", "mutable", "volatile", "template"],
 )
 _SCOPES = frozenset(("struct", "class", "union", "enum", "namespace"))
 
@@ -83,7 +73,7 @@ class BodyReader:
         self.source = source
         self.names = names
         self.messages = messages
-        self.back = source.code[::-1]
+        self.back = Backwards(source)
         self.launches = source.launches
 
     def read(self, start: int, end: int) -> tuple[Call, ...]:
@@ -148,79 +138,17 @@ class _Pass:
             self.anonymous_at = m.end()
             self.uses.append(self.anonymous)
 
-    def _name_before(self, at: int) -> tuple[str, str, int] | None:
-        """The name that ends before `at`, its template arguments, and where it begins."""
-        back = self.back
-        size = len(back)
-        m = _NAME_BACK.match(back, size - at)
-        template = ""
-        if m is None:
-            begin = at - 1
-            while begin > self.start and self.code[begin] in " \t\n":
-                begin -= 1
-            if self.code[begin] != ">":
-                return None
-            opening = self._open_angle(begin)
-            if opening < 0 or (m := _NAME_BACK.match(back, size - opening)) is None:
-                return None
-            template = " ".join(real_text(self.plain[opening + 1 : begin]).split())
-        name = m.group(1)[::-1]
-        start = size - m.end()
-        if start < self.start or name[0].isdigit():
-            return None
-        if not name.isidentifier():
-            if name[0] in " \t\n":
-                name = name.lstrip()
-            name = "".join(name.split())
-            if name.startswith("::") and self.code[start - 1] == ">":
-                name, template = self._scoped(name, template, start)
-        return name, template, start
-
-    def _scoped(self, name: str, template: str, start: int) -> tuple[str, str]:
-        """`Foo<T>::name`: the whole name, and T when the name has no arguments of its own."""
-        opening = self._open_angle(start - 1)
-        m = _NAME_BACK.match(self.back, len(self.back) - opening) if opening > 0 else None
-        if m is None:
-            return name, template
-        scope = "".join(m.group(1)[::-1].split())
-        return scope + name, template or " ".join(real_text(self.plain[opening + 1 : start - 1]).split())
-
-    def _open_angle(self, closing: int) -> int:
-        """The `<` of a template list that ends at `closing`, -1 when that is a comparison."""
-        size = len(self.back)
-        depth = parens = 0
-        first = size - 1 - closing
-        for m in _ANGLE_BACK.finditer(self.back, first, first + 2000):
-            c = m[0]
-            if c == ">":
-                if not parens and self.back[m.end() : m.end() + 1] != "-":
-                    depth += 1
-            elif c == "<":
-                if not parens:
-                    depth -= 1
-                    if depth == 0:
-                        return size - 1 - m.start()
-            elif c == ")":
-                parens += 1
-            elif c == "(":
-                parens -= 1
-                if parens < 0:
-                    return -1
-            elif c in ";{}" or not parens:
-                return -1
-        return -1
-
     def _open_paren(self, at: int) -> None:
         before = self.code[at - 1]
         if not (before.isalnum() or before in "_> \n\t") or at in (self.start, self.anonymous_at):
             self.stack.append(_Open(at, brace=False))
             return
-        found = self._name_before(at)
+        found = self.back.name(at, self.start)
         if found is None:
             self.stack.append(_Open(at, brace=False))
             return
         name, template, start = found
-        if name in _NO_CALLS:
+        if name in NO_CALLS:
             self.stack.append(_Open(at, brace=False, keyword=name if name in _CONDITIONS else ""))
             return
         use = self._call(name, template, start, at)
@@ -239,7 +167,7 @@ class _Pass:
             form = "method"
         elif _CAPITALS.match(name):
             form = "macro"
-        word, of_type = self._word_before(start)
+        word, of_type = self.back.word(start, self.start)
         if word:
             if word == "new":
                 form = "construct"
@@ -251,32 +179,15 @@ class _Pass:
                 return _Use(start, word, "construct", self.context, of_type)  # Tensor out(x), std::vector<int> v(3)
         return _Use(start, name, form, self.context, template)
 
-    def _word_before(self, start: int) -> tuple[str, str]:
-        """The word before a name, with template arguments when it is a type that has some."""
-        m = _WORD_BACK.match(self.back, len(self.back) - start)
-        if m is None or len(self.back) - m.end() < self.start:
-            return "", ""
-        if m.group(1):
-            return m.group(1)[::-1], ""
-        closing = len(self.back) - m.end()
-        opening = self._open_angle(closing)
-        named = _NAME_BACK.match(self.back, len(self.back) - opening) if opening > 0 else None
-        if named is None:
-            return "", ""
-        word = "".join(named.group(1)[::-1].split())
-        if word in _NO_CALLS:
-            return "", ""
-        return word, " ".join(real_text(self.plain[opening + 1 : closing]).split())
-
     def _block(self, at: int) -> None:
         """A brace: of a block, a lambda, or of a value `Foo{...}`."""
-        found = self._name_before(at) if at > self.start else None
+        found = self.back.name(at, self.start) if at > self.start else None
         if found is None or self.anonymous is not None:
             self._open_brace(at, None)
             return
         name, template, start = found
-        word, of_type = self._word_before(start)
-        if name in _NO_CALLS or name[0] in ".-" or self.code[start - 1] == "@" or word in _SCOPES or word in ("final", "typename"):
+        word, of_type = self.back.word(start, self.start)
+        if name in NO_CALLS or name[0] in ".-" or self.code[start - 1] == "@" or word in _SCOPES or word in ("final", "typename"):
             self._open_brace(at, None)
             return
         if word and word not in _NOT_TYPES:

@@ -47,14 +47,14 @@ def _both(tokens: list[str], at: int, depth: int) -> tuple[bool, int]:
 def _one(tokens: list[str], at: int, depth: int) -> tuple[bool, int]:
     if at >= len(tokens) or depth > 30:
         return True, len(tokens)
-    token = tokens[at]
-    if token == "!":
+    sign = tokens[at]
+    if sign == "!":
         value, at = _one(tokens, at + 1, depth + 1)
         return not value, at
-    if token == "(":
+    if sign == "(":
         value, at = _either(tokens, at + 1, depth + 1)
         return value, at + 1
-    value = _ELSEWHERE.search(token) is None
+    value = _ELSEWHERE.search(sign) is None
     at += 1
     if at < len(tokens) and tokens[at] == "(":  # defined(X), AT_CUDNN_ENABLED(), __has_include(<x>)
         close = at

@@ -11,14 +11,14 @@ from msgspec.structs import replace as replaced
 from cartographer.model.fact import Definition, FileFacts, MacroUse
 from cartographer.model.location import Language
 from cartographer.scan.calls import BodyReader
-from cartographer.scan.definitions import outline, use_arguments
+from cartographer.scan.inside import outline, use_arguments
 from cartographer.scan.metal import host_kernels, is_metal, unformatted
 from cartographer.scan.objc import take_out
 from cartographer.scan.preprocess import prepare, real_text
 
 if TYPE_CHECKING:
-    from cartographer.scan.definitions import Found, Outline
     from cartographer.scan.objc import Method
+    from cartographer.scan.outline import Found, Outline
     from cartographer.scan.preprocess import Source
 
 _REFERRED = frozenset(("function", "kernel", "device", "declaration", "class", "struct", "lambda-variable", "macro-headed"))

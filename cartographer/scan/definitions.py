@@ -7,93 +7,34 @@ It reads brackets and heads, not grammar, so a macro that no grammar knows canno
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from cartographer.scan import heads, parsing
-from cartographer.scan.heads import Head, Range
-from cartographer.scan.preprocess import Source, folded
-from cartographer.scan.text import Parens, brace_table, items
+from cartographer.scan import heads
+from cartographer.scan.heads import Head
+from cartographer.scan.outline import Brackets, Found, Frame, Outline, Use
+from cartographer.scan.preprocess import folded
+
+if TYPE_CHECKING:
+    from cartographer.scan.heads import Range
+    from cartographer.scan.preprocess import Source
 
 _STOP = re.compile(r"[;{}(]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _BLANK = re.compile(r"[ \t\n]*+")
 _METAL_KERNEL = re.compile(r"\bkernel\b")
 _HOST_NAME = re.compile(r'host_name\s*\(\s*"([^"\n]*)"\s*\)')
-_STRINGIFIED = re.compile(r"(?:(\w+)\s*=\s*(?:[\w:]+\s*\+\s*)*)?\w*stringify\w*\s*\(")
 _LONGEST_PREFIX = 2000  # namespaces nested deeper than any program's start anew
 _VALUE = re.compile(r"\s*(?:u?8?R?(?=\")|[{\"'\[&*\d-]|true\b|false\b|nullptr\b)")
 _GOES_ON = re.compile(r"\s*[;,)({.:?|&+\-*/<>=\]]")
 _DECLARATOR = re.compile(r"\s*[;,\[]")
 _MORE_MEMBERS = re.compile(r"\s*[,{]")
-_LOCAL_CLASS = re.compile(r"(?<!\w)(?:struct|class)\b[^;{}()=]*\{")
 _ALIAS = re.compile(r"using\s+(\w+)\s*=\s*")
 _USING = re.compile(r"using\s+((?:namespace\s+)?[\w:]+)\s*$")
-_KEYWORD_HEADS = frozenset("if else for while do switch return case goto break continue delete new throw static_assert".split())
+_KEYWORD_HEADS = frozenset(["if", "else", "for", "while", "do", "switch", "return", "case", "goto", "break", "continue", "delete", "new", "throw", "static_assert"])
 _DEVICE = re.compile(r"__device__|\bC10_DEVICE\b")
 _HOST = re.compile(r"__host__|\bC10_HOST\b")
 _LIBRARY = re.compile(r"\bLibrary\s*&|RegisterOperators")
 _LIBRARY_HEAD = re.compile(r"(?:STABLE_)?TORCH_LIBRARY")
-
-
-@dataclass(slots=True)
-class Found:
-    """A definition by its offsets; `body` is None for a declaration."""
-
-    kind: str
-    name: str
-    qualname: str
-    at: int
-    start: int
-    end: int
-    body: Range | None = None
-    parameters: tuple[str, ...] = ()
-    returns: str = ""
-    template: str = ""
-    macro: tuple[str, ...] = ()
-    bases: tuple[str, ...] = ()
-    specialization: str = ""
-    keep_text: bool = False
-
-
-@dataclass(slots=True)
-class Use:
-    """A macro use by its offsets."""
-
-    name: str
-    start: int
-    end: int
-    group: Range
-    namespace: str
-
-
-@dataclass(slots=True)
-class Frame:
-    """A namespace or class that is open."""
-
-    end: int
-    prefix: str
-    class_name: str = ""
-    found: Found | None = None
-
-
-@dataclass(slots=True)
-class Brackets:
-    """Which bracket closes which, for a whole file."""
-
-    braces: dict[int, int]
-    parens: Parens
-
-
-@dataclass(slots=True)
-class Outline:
-    """All that stands at namespace and class scope."""
-
-    found: list[Found] = field(default_factory=list)
-    uses: list[Use] = field(default_factory=list)
-    using: list[str] = field(default_factory=list)
-    metal: bool = False
-    unread: list[tuple[int, int, str]] = field(default_factory=list)  # with the namespace: what stands at namespace or class scope and made no sense
 
 
 class OutlineReader:
@@ -417,74 +358,3 @@ class OutlineReader:
         if _DEVICE.search(read.before) and not _HOST.search(read.before):
             return "device"
         return "function"
-
-
-def outline(source: Source, *, metal: bool = False) -> Outline:
-    """The outline of a file, classes inside of functions and stringified device code included."""
-    result = Outline(metal=metal)
-    brackets = Brackets(brace_table(source.code), Parens(source.code))
-    OutlineReader(source, brackets, result, (0, len(source.code))).read()
-    if result.unread:
-        _read_again(source, brackets, result)
-    _local_classes(source, brackets, result)
-    if "stringify" in source.code:
-        _stringified(source, brackets, result)
-    return result
-
-
-def _stringified(source: Source, brackets: Brackets, result: Outline) -> None:
-    """Device functions inside `jiterator_stringify(...)` (aten/src/ATen/jit_macros.h), named after their variable."""
-    code = source.code
-    for m in _STRINGIFIED.finditer(code):
-        closing = brackets.parens.close(m.end() - 1, len(code))
-        if closing < 0:
-            continue
-        around = [f for f in result.found if f.start <= m.start() and m.end() <= f.end]
-        name = m.group(1) or ""
-        prefix = around[-1].qualname if around else name
-        if name and not (around and around[-1].name == name):
-            prefix = f"{prefix}::{name}" if around else name
-            result.found.append(Found("variable", name, prefix, m.start(), m.start(), closing))
-        first = len(result.found)
-        OutlineReader(source, brackets, result, (m.end(), closing), prefix).read()
-        for found in result.found[first:]:
-            if found.kind in ("function", "method"):
-                found.kind = "device"
-
-
-def _local_classes(source: Source, brackets: Brackets, result: Outline) -> None:
-    """Classes that stand in function bodies: their methods are functions of their own."""
-    bodies = sorted((f.body, f.qualname) for f in result.found if f.body is not None and f.kind not in ("variable",))
-    starts = [body[0] for body, _ in bodies]
-    done = 0
-    for at in _class_words(source.code):
-        if at < done:
-            continue
-        index = bisect_right(starts, at) - 1
-        if index < 0 or bodies[index][0][1] < at or (m := _LOCAL_CLASS.match(source.code, at)) is None:
-            continue
-        done = brackets.braces.get(m.end() - 1, len(source.code))
-        OutlineReader(source, brackets, result, (at, min(done + 1, len(source.code))), bodies[index][1]).read()
-
-
-def _read_again(source: Source, brackets: Brackets, result: Outline) -> None:
-    """Let the grammar look for functions and classes in what made no sense, and read those that it finds."""
-    for start, end, prefix in tuple(result.unread):
-        for first, last in parsing.definitions_in(source.code, start, end):
-            OutlineReader(source, brackets, result, (first, last), prefix).read()
-
-
-def _class_words(code: str) -> list[int]:
-    """Where `struct` and `class` begin."""
-    found = []
-    for word in ("struct", "class"):
-        at = code.find(word)
-        while at >= 0:
-            found.append(at)
-            at = code.find(word, at + 6)
-    return sorted(found)
-
-
-def use_arguments(source: Source, use: Use) -> tuple[str, ...]:
-    """The arguments of a macro use, as written."""
-    return items(source.code, source.plain, use.group[0] + 1, use.group[1])

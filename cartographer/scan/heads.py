@@ -18,11 +18,9 @@ _OPERATOR = re.compile(
     r"|[\w:<>,\s]+?[\s&*]*)\s*$",
 )
 _ATTRIBUTE_WORDS = frozenset(
-    "noexcept __attribute__ decltype alignas throw requires __launch_bounds__ explicit __declspec _Pragma typeof "
-    "__typeof__ asm __asm__ sizeof static_assert __pragma constexpr consteval if while for switch __align__ "
-    "host_name __cluster_dims__ __maxnreg__ _Alignas __nv_noinline__".split(),
+    ["noexcept", "__attribute__", "decltype", "alignas", "throw", "requires", "__launch_bounds__", "explicit", "__declspec", "_Pragma", "typeof", "__typeof__", "asm", "__asm__", "sizeof", "static_assert", "__pragma", "constexpr", "consteval", "if", "while", "for", "switch", "__align__", "host_name", "__cluster_dims__", "__maxnreg__", "_Alignas", "__nv_noinline__"],
 )
-_QUALIFIERS = frozenset("const noexcept override final volatile mutable try requires throw and or".split())
+_QUALIFIERS = frozenset(["const", "noexcept", "override", "final", "volatile", "mutable", "try", "requires", "throw", "and", "or"])
 _SPECIFIERS = re.compile(
     r"\b(?:static|inline|extern|virtual|constexpr|consteval|constinit|explicit|friend|thread_local|register|typedef"
     r"|__global__|__device__|__host__|__forceinline__|__forceinline|__inline__|__inline|__noinline__|__restrict__"
@@ -226,8 +224,7 @@ def name_before(code: str, start: int, end: int) -> tuple[int, str, str, str]:
 
 
 def _spelled(symbol: str) -> str:
-    text = "".join(symbol.split()) if not symbol[:1].isalpha() else " " + folded(symbol)
-    return text
+    return "".join(symbol.split()) if not symbol[:1].isalpha() else " " + folded(symbol)
 
 
 def _open_angle(code: str, start: int, closing: int) -> int:
@@ -304,6 +301,8 @@ def function_head(code: str, plain: str, head: Head, class_name: str) -> Functio
         chained = following is not None and not code[closing + 1 : following[0]].strip()
         if name in _ATTRIBUTE_WORDS:
             continue
+        if following is not None and not name.startswith("operator") and not _outside_angle(code, head.start, opening):
+            continue  # in the template arguments of the return type: `unique_ptr<T, void (*)(T*)> f()`
         if name == "operator" and chained and following is not None:
             continue
         if name in ("", "const", "return", "auto", "void", "int") and not chained:

@@ -127,17 +127,17 @@ def _mask(text: str) -> tuple[str, str, list[tuple[int, int]], list[str]]:
     at = 0
     while (m := search(text, at)) is not None:
         start = m.start()
-        token = m[0]
-        if token == "//":
+        sign = m[0]
+        if sign == "//":
             comment = _LINE_COMMENTS.match(text, start)
             assert comment is not None
             end = comment.end()
-        elif token == "/*":
+        elif sign == "/*":
             end = text.find("*/", start + 2) + 2
             if end == 1:
                 end = len(text)
                 notes.append("unterminated comment")
-        elif token == '"':
+        elif sign == '"':
             inside, end = _literal(text, start, raw_strings, notes)
             plain.append(text[position:end])
             code.append(text[position:inside[0]])
@@ -157,7 +157,7 @@ def _mask(text: str) -> tuple[str, str, list[tuple[int, int]], list[str]]:
             continue
         before = text[position:start]
         gap = blank(text[start:end])
-        if token == "/*" and "\n" in gap and text[start:end].split("\n", 1)[0].endswith("\\"):
+        if sign == "/*" and "\n" in gap and text[start:end].split("\n", 1)[0].endswith("\\"):
             gap = gap.replace(" \n", "\\\n")  # a comment inside a macro's body: the lines still belong together
         plain += (before, gap)
         code += (before, gap)

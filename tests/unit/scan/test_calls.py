@@ -13,7 +13,7 @@ def brief(body: str, **more: str) -> list[tuple[str, str]]:
 
 
 def test_calls_methods_macros_and_constructions() -> None:
-    assert brief("g(); at::native::h(1); self.add(x); p->q(); a.b().c(); TORCH_CHECK(ok, \"x(\"); return k(z);") == [
+    assert brief('g(); at::native::h(1); self.add(x); p->q(); a.b().c(); TORCH_CHECK(ok, "x("); return k(z);') == [
         ("call", "g"), ("call", "at::native::h"), ("method", "self.add"), ("method", "p->q"), ("method", "a.b"),
         ("method", ".c"), ("macro", "TORCH_CHECK"), ("call", "k")]
     assert brief("Tensor out(x); std::vector<int> v(3); auto y = Foo<T>{1, 2}; new Bar(1); Foo z{1};") == [
@@ -39,7 +39,7 @@ def test_launches() -> None:
 
 
 def test_lambdas_show_their_calls() -> None:
-    found = calls("AT_DISPATCH_ALL_TYPES(t, \"f\", [&] {\n  gpu_kernel(iter, [=, x] GPU_LAMBDA(T a) -> T {\n    return g(a);\n  });\n});")
+    found = calls('AT_DISPATCH_ALL_TYPES(t, "f", [&] {\n  gpu_kernel(iter, [=, x] GPU_LAMBDA(T a) -> T {\n    return g(a);\n  });\n});')
     assert [(c.form, c.name, c.line, c.end_line) for c in found] == [
         ("macro", "AT_DISPATCH_ALL_TYPES", 2, 6), ("lambda", "", 2, 6), ("call", "gpu_kernel", 3, 5), ("lambda", "", 3, 5),
         ("call", "g", 4, 4)]

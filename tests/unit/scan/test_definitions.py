@@ -66,7 +66,7 @@ def test_classes_inside_functions() -> None:
 
 def test_macro_headed_bodies() -> None:
     found = scan("namespace at::native {\nTORCH_IMPL_FUNC(mul_out)\n(const Tensor& a, const Tensor& b) {\n  g();\n}\n"
-                 "TORCH_META_FUNC2(sort, stable) (int a) { }\nTORCH_LIBRARY_IMPL(aten, CPU, m) {\n  m.impl(\"x\", f);\n}\n}\n").definitions
+                 'TORCH_META_FUNC2(sort, stable) (int a) { }\nTORCH_LIBRARY_IMPL(aten, CPU, m) {\n  m.impl("x", f);\n}\n}\n').definitions
     first, second, third = found
     assert (first.kind, first.macro, first.parameters) == (
         "macro-headed", ("TORCH_IMPL_FUNC", "mul_out"), ("const Tensor& a", "const Tensor& b"))
@@ -107,7 +107,7 @@ def test_guards_of_definitions() -> None:
 
 
 def test_library_functions_keep_their_text() -> None:
-    found = only("void init(torch::Library& m) {\n  m.impl(\"a\", f); // x\n}\n")
+    found = only('void init(torch::Library& m) {\n  m.impl("a", f); // x\n}\n')
     assert found.text.startswith("void init(")
     assert "//" not in found.text
 

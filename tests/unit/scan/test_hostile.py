@@ -11,7 +11,7 @@ from cartographer.scan.one import scan_file
 HOSTILE = {
     "nothing": b"",
     "zeros": b"\0" * 12_000,
-    "not utf-8": b"int f() { g(\"\xff\xfe\"); } // \xc3\n" * 100,
+    "not utf-8": b'int f() { g("\xff\xfe"); } // \xc3\n' * 100,
     "one long line": b"int a = 1 + " * 30_000 + b"f(x);",
     "open parentheses": b"f(" * 25_000,
     "open braces": b"void f() {" * 12_000,

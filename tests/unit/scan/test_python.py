@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from cartographer.scan.one import scan_file
 
-SOURCE = '''
+SOURCE = """
 import torch, os as o
 from torch._ops import a as b, c
 from x import *
@@ -24,7 +24,7 @@ class A(Base, metaclass=M):
 for op in [aten.mul, aten.div]:
     if op:
         register_meta(op)(add)
-'''
+"""
 
 
 def test_definitions() -> None:
