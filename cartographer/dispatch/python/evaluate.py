@@ -250,13 +250,19 @@ def _dict(run: Interpreter, node: ast.Dict, scope: Scope) -> Value:
 
 def _joined(run: Interpreter, node: ast.JoinedStr, scope: Scope) -> Value:
     parts: list[str] = []
+    named: Location | None = None
+    changed = False
     for part in node.values:
         value = evaluate(run, part.value if isinstance(part, ast.FormattedValue) else part, scope)
         if not isinstance(value, (str, int, float)):
             return Unknown("f-string")
         parts.append(str(value))
-    # A name that is put together is named by the statement that asks for it.
-    return Text("".join(parts), run.here or scope.module.at(node.lineno))
+        if isinstance(part, ast.FormattedValue):
+            named = value.place if isinstance(value, Text) and value.place is not None else named
+        else:
+            changed = changed or value not in ("::", ".")
+    # A name that is put together is named by the statement that asks for it, one with its namespace by itself.
+    return Text("".join(parts), (None if changed else named) or run.here or scope.module.at(node.lineno))
 
 
 def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:

@@ -252,7 +252,7 @@ class Interpreter:
                         scope.variables.pop(target.id, None)
         return _NORMAL
 
-    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901 - one case a kind of target
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901, PLR0912 - one case a kind of target
         """Bind a target."""
         match target:
             case ast.Name(id=name):

@@ -34,7 +34,8 @@ def test_keys_and_their_kinds(rules):
     assert rules.key("Autocast") == "AutocastCUDA"
     assert rules.catch_all == "CompositeImplicitAutograd"
     assert rules.included_by_default == ("BackendSelect",)
-    assert rules.is_backend("Vulkan") and not rules.is_backend("Functionalize")
+    assert rules.is_backend("Vulkan")
+    assert not rules.is_backend("Functionalize")
 
 
 def test_what_alias_keys_cover(rules):
@@ -109,7 +110,7 @@ def test_layers_from_the_outside_in(rules):
     tables = Tables(rules, FALLBACKS)
     registrations = [Registration("CPU", "f", Origin.YAML), Registration("Autograd", "g", Origin.LIBRARY, place=HERE)]
     layers = {layer.key: layer for layer in layers_of(rules, tables, tables.of(registrations), registrations)}
-    assert list(layers)[0] == "FuncTorchBatched"
+    assert next(iter(layers)) == "FuncTorchBatched"
     assert layers["AutogradFunctionality"].acts
     assert layers["AutogradFunctionality"].place == HERE
     assert not layers["BackendSelect"].acts
