@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from cartographer.render.catalog import Catalog
 
@@ -13,6 +13,34 @@ if TYPE_CHECKING:
 
     from cartographer.model.atlas import Symbol
     from cartographer.store.reader import Reader
+
+
+class _Remembered:
+    """A reader that answers what it was asked before from memory: the catalog and the guide want the same lists."""
+
+    def __init__(self, reader: Reader) -> None:
+        """Stand before `reader`."""
+        self._reader = reader
+        self._known: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Methods without arguments are asked once; all others pass."""
+        found = getattr(self._reader, name)
+        if name not in ("info", "operators", "operator_rows", "files", "file_entries", "folders", "stubs", "generated", "eras"):
+            return found
+
+        def once() -> Any:
+            if name not in self._known:
+                answer = found()
+                self._known[name] = tuple(answer) if name == "operators" else answer
+            return self._known[name]
+
+        return once
+
+
+def remembered(reader: Reader) -> Reader:
+    """A reader in front of `reader` that keeps its lists."""
+    return cast("Reader", _Remembered(reader))
 
 
 def load(reader: Reader) -> Catalog:

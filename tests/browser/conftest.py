@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A browser, axe-core, and the sites to look at. What is missing is said loudly, once, at the end of the run."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cartographer.progress import SilentProgress
+from cartographer.render.write import write_site
+from cartographer.store import writer
+from cartographer.store.reader import Reader
+
+HERE = Path(__file__).parent
+_missing: set[str] = set()
+
+
+def _module(name, path):
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def pytest_terminal_summary(terminalreporter):
+    for what in sorted(_missing):
+        terminalreporter.write_line(f"!! {what}", red=True)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    chromium = _module("cartographer_chromium", HERE / "chromium.py")
+    executable = chromium.find()
+    if executable is None:
+        _missing.add("NO CHROMIUM WAS FOUND: the browser tests did NOT run (install Debian's chromium, or set CARTOGRAPHER_CHROMIUM)")
+        pytest.skip("no Chromium")
+    opened = chromium.Chromium(executable)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """axe-core's text: named by CARTOGRAPHER_AXE, or brought by npm."""
+    named = os.environ.get("CARTOGRAPHER_AXE")
+    if named:
+        return Path(named).read_text()
+    kept = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "cartographer-tests/axe"
+    script = kept / "node_modules/axe-core/axe.min.js"
+    if not script.is_file() and shutil.which("npm"):
+        kept.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["npm", "install", "--prefix", str(kept), "--silent", "axe-core@4"], timeout=120, check=False, capture_output=True)
+    if not script.is_file():
+        _missing.add("AXE-CORE COULD NOT BE HAD: accessibility was NOT checked (npm install axe-core, or set CARTOGRAPHER_AXE)")
+        return None
+    return script.read_text()
+
+
+@pytest.fixture(scope="session")
+def small_site(tmp_path_factory):
+    small = _module("cartographer_small_atlas", HERE.parent / "unit/render/small.py")
+    folder = tmp_path_factory.mktemp("small")
+    path = writer.write(small.atlas(), folder)
+    with Reader(path) as reader:
+        write_site(reader, folder, SilentProgress(), processes=1)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def real_site():
+    """A built atlas of a real PyTorch, where CARTOGRAPHER_ATLAS names one."""
+    named = os.environ.get("CARTOGRAPHER_ATLAS")
+    if not named:
+        pytest.skip("CARTOGRAPHER_ATLAS is not set")
+    return Path(named).resolve()

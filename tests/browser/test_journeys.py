@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a reader does with the keyboard alone, from file://."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def results(browser):
+    return browser.run("[...document.querySelectorAll('#results li')].map(li => [...li.children].map(x => x.textContent))")
+
+
+def ask(browser, site, words):
+    browser.open((site / "index.html").as_uri())
+    browser.press("/")
+    browser.type(words)
+    browser.until("document.querySelectorAll('#results li').length > 0 && ATLAS_SHARDS.files")
+    return results(browser)
+
+
+def journey(browser, site, words, page, chain):
+    browser.size(1440)
+    browser.dark(False)
+    ask(browser, site, words)
+    browser.press("Enter")
+    browser.until(f"location.pathname.endsWith({page!r})")
+    assert browser.run("document.title").startswith(page.rpartition("/")[2].removesuffix(".html"))
+
+    # Tab to the backend in the strip, Enter jumps to its chain.
+    for _ in range(200):
+        browser.press("Tab")
+        if browser.run("(document.activeElement || document.body).getAttribute('href')") == f"#{chain}":
+            break
+    else:
+        pytest.fail("the chain's link cannot be reached with Tab")
+    browser.press("Enter")
+    browser.until(f"location.hash === '#' + {chain!r}")
+    browser.until(f"(t => t >= 0 && t < 600)(document.getElementById({chain!r}).getBoundingClientRect().top)")
+
+    # The next copy button copies the first step's place.
+    for _ in range(20):
+        browser.press("Tab")
+        if browser.run("(document.activeElement || document.body).className") == "copy":
+            break
+    place = browser.run("document.activeElement.getAttribute('aria-label')")
+    assert place.startswith("Copy aten/src/ATen/")
+    browser.run("window.copied = ''; document.addEventListener('copy', e => { window.copied = document.activeElement.value || String(getSelection()); })")
+    browser.press("Enter")
+    browser.until("/copied/.test(document.activeElement.textContent)")
+
+    browser.run("history.go(-2)")
+    browser.until("location.pathname.endsWith('index.html')")
+    assert browser.troubles() == []
+
+
+def test_journey_on_the_small_atlas(browser, small_site):
+    journey(browser, small_site, "mul.T", "op/mul.html", "mul.Tensor-CUDA")
+
+
+def test_journey_on_a_real_atlas(browser, real_site):
+    journey(browser, real_site, "index_sel", "op/index_select.html", "index_select-CUDA")
+
+
+def test_search_finds_every_kind_of_name(browser, small_site):
+    for words, kind, name in (
+        ("mul", "operator", "mul.Tensor"), ("torch.mul", "python", "torch.mul"), ("THPVariable_m", "binding", "THPVariable_mul"),
+        ("MulBackward0", "node", "MulBackward0"), ("mul_stub", "stub", "mul_stub"), ("mul_kernel_cuda", "kernel", "at::native::mul_kernel_cuda"),
+        ("getCurrentCUDA", "function", "c10::cuda::getCurrentCUDAStream"), ("Dispatcher.h", "file", "aten/src/ATen/core/dispatch/Dispatcher.h"),
+        ("aten/src/ATen/native", "folder", "aten/src/ATen/native"), ("aten::mul.Tensor", "operator", "mul.Tensor"),
+    ):  # fmt: skip
+        found = ask(browser, small_site, words)
+        browser.until("Object.keys(ATLAS_SHARDS).length > 2 || true")
+        browser.until(f"[...document.querySelectorAll('#results li')].some(li => li.children[0].textContent === {kind!r} && li.children[1].textContent === {name!r})")
+        assert found, words
+
+
+def test_search_forgives_a_typing_error(browser, small_site):
+    assert ["node", "MulBackward0"] in [row[:2] for row in ask(browser, small_site, "MulBackwrd0")]
+
+
+def test_exact_operators_come_first(browser, real_site):
+    for words in ("add", "linear", "index_select", "softmax", "conv2d"):
+        first = ask(browser, real_site, words)[0]
+        assert first[0] == "operator", (words, first)
+        assert first[1].split(".")[0] == words
+
+
+def test_results_come_within_50_ms_of_a_key_press(browser, real_site):
+    ask(browser, real_site, "index_sel")
+    browser.until("document.querySelectorAll('#results li').length > 3")
+    for words in ("index_sel", "gpu_kernel", "THPVariable_randn", "sofmax", "BinaryOps.cpp"):
+        browser.run(f"document.querySelector('#q').value = {words!r}")
+        took = browser.run("(() => { const t = performance.now(); document.querySelector('#q').dispatchEvent(new Event('input')); return performance.now() - t; })()")
+        again = browser.run("(() => { const t = performance.now(); document.querySelector('#q').dispatchEvent(new Event('input')); return performance.now() - t; })()")
+        assert min(took, again) < 50, (words, took, again)
+
+
+def test_keys_for_theme_help_and_floors(browser, small_site):
+    browser.size(1440)
+    browser.dark(False)
+    page = (small_site / "op/mul.html").as_uri()
+    browser.open(page)
+    browser.press("t")
+    assert browser.run("document.documentElement.dataset.theme") == "dark"
+    browser.open(page)
+    assert browser.run("document.documentElement.dataset.theme") == "dark", "the choice is kept"
+    browser.press("t")
+    browser.press("?")
+    assert browser.run("document.querySelector('dialog.help').open")
+    browser.press("Escape")
+    browser.until("!document.querySelector('dialog.help').open")
+    browser.press("g")
+    browser.press("5")
+    browser.until("location.hash === '#floor-5'")
+
+
+def test_an_anchor_inside_a_folded_overload_opens_it(browser, small_site):
+    browser.open((small_site / "op/mul.html").as_uri() + "#mul.out-CUDA")
+    browser.until("document.getElementById('mul.out').open")
+    browser.open((small_site / "index.html").as_uri())
+
+
+def test_the_filter_looks_through_all_sheets_and_gives_the_sheet_back(browser, small_site):
+    browser.open((small_site / "operators/index.html").as_uri())
+    rows = browser.run("document.querySelectorAll('#m tbody tr').length")
+    browser.run("document.querySelector('#f-name').focus()")
+    browser.type("mul")
+    browser.until("[...document.querySelectorAll('#m tbody th')].every(th => th.textContent.includes('mul'))")
+    assert 0 < browser.run("document.querySelectorAll('#m tbody tr').length") < rows
+    for _ in "mul":
+        browser.press("Backspace")
+    browser.until(f"document.querySelectorAll('#m tbody tr').length === {rows}")
+
+
+def test_the_territory_zooms_and_comes_back(browser, small_site):
+    browser.size(1440)
+    browser.open((small_site / "territory/index.html").as_uri())
+    browser.run("[...document.querySelectorAll('#tm a')].find(a => a.title.startsWith('aten/src/ATen')).click()")
+    browser.until("document.querySelector('#tm-where').textContent.startsWith('aten/src/ATen')")
+    browser.run("document.querySelector('[data-by=health]').click()")
+    assert browser.run("document.querySelector('#tm').dataset.by") == "health"
+    browser.run("history.back()")
+    browser.until("document.querySelector('#tm-where').textContent === 'all territories'")
+    assert browser.troubles() == []
