@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cartographer.model.atlas import FileEntry, Symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cartographer.model.fact import Definition, FileFacts
     from cartographer.model.source import TreeFile
@@ -84,3 +84,16 @@ def symbols(facts: Mapping[str, FileFacts]) -> Iterator[Symbol]:
 def _symbol(path: str, d: Definition) -> Symbol:
     signature = f"({', '.join(d.parameters)})" if d.kind not in ("class", "struct", "enum") else ""
     return Symbol(d.name, d.qualname, d.kind, path, d.line, d.end, signature, d.guards)
+
+
+def extents(facts: Mapping[str, FileFacts]) -> Callable[[str, int], tuple[int, int]]:
+    """From a place to the first and last line of the definition whose name stands there; the line alone when none does."""
+    known: dict[str, dict[int, tuple[int, int]]] = {}
+
+    def extent(path: str, line: int) -> tuple[int, int]:
+        if path not in known:
+            found = facts.get(path)
+            known[path] = {d.line: (d.start, d.end) for d in found.definitions} if found else {}
+        return known[path].get(line, (line, line))
+
+    return extent

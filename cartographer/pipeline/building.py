@@ -22,9 +22,12 @@ from cartographer.codegen.files import generated_files
 from cartographer.compare.rows import operator_list
 from cartographer.declare import declarations
 from cartographer.dispatch import assemble, collect
+from cartographer.history.ages import of_operator
 from cartographer.link import inventory, landmarks
 from cartographer.link import operators as link
+from cartographer.model.age import Ages
 from cartographer.model.atlas import Atlas, Strata
+from cartographer.model.source import HistoryLevel
 from cartographer.pipeline.lists import matching
 from cartographer.progress import SilentProgress
 from cartographer.scan.cache import FactCache
@@ -34,6 +37,7 @@ from cartographer.store.reader import inputs_of
 
 if TYPE_CHECKING:
     from cartographer.checkout.manifest import Manifest
+    from cartographer.model.operator import Operator
     from cartographer.model.source import Tree
     from cartographer.progress import Progress
 
@@ -126,7 +130,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
     return Atlas(
         source=tree.info,
         tool_version=__version__,
-        operators=linked.operators,
+        operators=with_ages(linked.operators, strata, facts),
         files=inventory.file_entries(files, facts),
         symbols=tuple(inventory.symbols(facts)),
         stubs=linked.stubs,
@@ -159,6 +163,14 @@ def date(tree: Tree, cache: Cache, progress: Progress) -> Strata:
     return date_tree(
         Path(access.git_dir), access.commit, level=access.level.value, cache_dir=cache.folder("history") if cache.writable else None, progress=progress,
     )
+
+
+def with_ages(operators: tuple[Operator, ...], strata: Strata, facts: FactBase) -> tuple[Operator, ...]:
+    """Each operator with the age of its declaration, kernels and derivative, where lines are dated."""
+    if strata.level != HistoryLevel.LINES.value:
+        return operators
+    ages, extent = Ages(strata), inventory.extents(facts)
+    return tuple(replace(operator, age=of_operator(ages, operator, extent)) for operator in operators)
 
 
 def build_demo(out: Path | None, progress: Progress, *, html: bool = True) -> Path:
