@@ -83,7 +83,7 @@ def test_neither_repository_nor_index(monkeypatch, tmp_path):
 
     monkeypatch.setattr(opening.pypi, "find_wheel", lost)
     request = SourceRequest(version="v2.6.0", url="file:///nowhere/pytorch.git", cache=tmp_path)
-    with pytest.raises(CheckoutError, match="neither the repository nor a package index") as caught:
+    with pytest.raises(CheckoutError, match="the repository cannot be reached") as caught:
         build(BuildRequest(request, tmp_path / "out"))
     assert "--repo PATH" in caught.value.hint
     assert "--source" in caught.value.hint

@@ -174,15 +174,11 @@ CHAINS = {
         ("kernel", "at::native::launch_cumsum_cuda_kernel", N + "cuda/CumsumKernel.cu", "void launch_cumsum_cuda_kernel"),
         ("device", "at::native::tensor_kernel_scan", N + "cuda/CumsumKernel.cu", "__global__ void tensor_kernel_scan"),
     ],
-    # launches inside local macros, a template helper, a name on the line below its attributes
-    ("index_select", "CUDA"): [
-        ("entry", "at::native::index_select_cuda", N + "cuda/Indexing.cu", "Tensor index_select_cuda("),
-        ("kernel", "at::native::index_select_out_cuda_impl", N + "cuda/Indexing.cu", "void index_select_out_cuda_impl"),
-        ("device", "at::native::indexSelectSmallIndex", N + "cuda/Indexing.cu", "__global__ void indexSelectSmallIndex"),
-        ("device", "at::native::indexSelectLargeIndex", N + "cuda/Indexing.cu", "^indexSelectLargeIndex(T*"),
-    ],
     # a Python kernel for Meta
-    ("index_select", "Meta"): [("entry", "torch._meta_registrations.meta_index_select", "torch/_meta_registrations.py", "@register_meta([aten.index_select")],
+    ("index_select", "Meta"): [
+        ("entry", "torch._meta_registrations.meta_index_select", "torch/_meta_registrations.py", "def meta_index_select("),
+        ("registration", "index_select", "torch/_meta_registrations.py", "@register_meta([aten.index_select"),
+    ],
     # registered from a host file; libraries
     ("sort", "CUDA"): [
         ("entry", "at::native::sort", N + "Sorting.cpp", "sort(const Tensor& self"), ("stub", "sort_stub", N + "Sorting.cpp", "DEFINE_DISPATCH(sort_stub)"),
@@ -297,6 +293,20 @@ def test_chain(demo, name, key):
     chain = demo.ops[f"aten::{name}"]["kernels"][key]
     assert [(s["role"], s["symbol"], s["path"], s["line"]) for s in chain["steps"]] == places(demo, CHAINS[name, key])
     assert (chain["status"], chain["reason"]) == ("resolved", None)
+
+
+def test_launches_inside_local_macros(demo):
+    """Through a template helper; one kernel's name stands on the line below its attributes. Which one runs, size decides."""
+    path = N + "cuda/Indexing.cu"
+    steps = [(s["role"], s["symbol"], s["path"], s["line"]) for s in demo.ops["aten::index_select"]["kernels"]["CUDA"]["steps"]]
+    assert steps[:2] == [
+        ("entry", "at::native::index_select_cuda", path, demo.line(path, "Tensor index_select_cuda(")),
+        ("kernel", "at::native::index_select_out_cuda_impl", path, demo.line(path, "void index_select_out_cuda_impl")),
+    ]
+    assert sorted(steps[2:]) == [
+        ("device", "at::native::indexSelectLargeIndex", path, demo.line(path, "^indexSelectLargeIndex(T*")),
+        ("device", "at::native::indexSelectSmallIndex", path, demo.line(path, "__global__ void indexSelectSmallIndex")),
+    ]
 
 
 def test_metal_and_mpsgraph(demo):
