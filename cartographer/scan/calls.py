@@ -34,6 +34,9 @@ _NOT_TYPES = frozenset(
 _SCOPES = frozenset(("struct", "class", "union", "enum", "namespace"))
 
 
+_LAST_NAME = re.compile(r"~?\w+$")
+
+
 class _Use:
     """One use while it is read."""
 
@@ -305,7 +308,7 @@ class _Pass:
         for use in self.uses:
             at = use.at
             guards: Guards = () if uniform else _inner(source.guards(at), outer)
-            number = line(at)
+            number = line(self._name_at(use))
             calls.append((at, Call(
                 use.name, use.form, number, use.arguments, use.template,
                 line(use.end) if use.end >= 0 else number, guards, use.context, use.launch,
@@ -316,6 +319,14 @@ class _Pass:
             calls.extend(self._messages())
             calls.sort(key=lambda pair: pair[0])
         return tuple(call for _, call in calls)
+
+    def _name_at(self, use: _Use) -> int:
+        """Where the called name itself stands: a chain of members may run over lines."""
+        if "." not in use.name and "->" not in use.name:
+            return use.at
+        last = _LAST_NAME.search(use.name)
+        at = self.code.find(last.group(), use.at, use.at + len(use.name) + CUT) if last is not None else -1
+        return at if at >= 0 else use.at
 
     def _references(self, use: _Use, line: int, guards: Guards) -> list[Call]:
         found = []
