@@ -448,6 +448,7 @@ def test_registrations_by_hand(demo):
         ("quantized::relu6", "QuantizedCPU", "at::native::quantized_relu6", N + "quantized/cpu/qrelu.cpp", '"quantized::relu6"'),
         ("aten::narrow_view", "Conjugate", None, A + "ConjugateFallback.cpp", '"narrow_view"'),
         ("aten::cumsum", "Meta", "torch._meta_registrations.meta_cumsum", "torch/_meta_registrations.py", "@register_meta(aten.cumsum.default)"),
+        ("mini_stable::twice", "CPU", "twice", "torch/csrc/stable/twice.cpp", 'm.impl("twice"'),
         ("mini::triple", "CompositeExplicitAutograd", "torch._triple.triple", "torch/_triple.py", '_mini.impl("triple"'),
     ):
         found = next(r for r in demo.ops[name]["registrations"] if r["key"] == key)
@@ -459,6 +460,7 @@ def test_registrations_by_hand(demo):
 def test_operators_outside_the_list(demo):
     for name, origin, path, needle in (
         ("quantized::half", "library", N + "quantized/library.cpp", '"half(Tensor qx'),
+        ("mini_stable::twice", "library", "torch/csrc/stable/twice.cpp", 'm.def("twice('),
         ("mini::triple", "python", "torch/_triple.py", '_mini.define("triple'),
     ):
         op = demo.ops[name]
