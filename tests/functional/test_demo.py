@@ -92,6 +92,14 @@ CHAINS = {
         ("entry", "at::native::exp_sparse", N + "sparse/SparseTensorMath.cpp", "COALESCED_UNARY_UFUNC(exp)"),
         ("calls", "at::exp", N + "sparse/SparseTensorMath.cpp", "COALESCED_UNARY_UFUNC(exp)"),
     ],
+    # device code in a string that is compiled when first used
+    ("erfinv", "CUDA"): [
+        ("entry", "at::native::structured_erfinv_out::impl", N + "UnaryOps.cpp", "CREATE_UNARY_TORCH_IMPL_FUNC(erfinv_out"),
+        ("stub", "erfinv_stub", N + "UnaryOps.cpp", "DEFINE_DISPATCH(erfinv_stub)"),
+        ("registration", "erfinv_stub", N + "cuda/UnaryOpsKernel.cu", "REGISTER_DISPATCH(erfinv_stub"),
+        ("kernel", "at::native::erfinv_kernel_cuda", N + "cuda/UnaryOpsKernel.cu", "void erfinv_kernel_cuda"),
+        ("device", "erfinv_string", N + "cuda/Math.cuh", "const auto erfinv_string"),
+    ],
     # the name of the stub is pasted; an X-macro makes the quantized one
     ("eq.Scalar", "CUDA"): [
         ("entry", "at::native::structured_eq_Scalar_out::impl", N + "BinaryOps.cpp", "CREATE_COMPARISON_TORCH_IMPL_FUNC(eq)"),
