@@ -65,7 +65,7 @@ class Backwards:
         scope = "".join(m.group(1)[::-1].split())
         return scope + name, template or " ".join(real_text(self.plain[opening + 1 : start - 1]).split())
 
-    def _open_angle(self, closing: int) -> int:
+    def _open_angle(self, closing: int) -> int:  # noqa: C901 - one sign a branch
         """The `<` of a template list that ends at `closing`, -1 when that is a comparison."""
         size = len(self.text)
         depth = parens = 0

@@ -130,7 +130,7 @@ class OutlineReader:
 
     # --- what ends with a semicolon -------------------------------------------------------------------------------
 
-    def _statement(self, at: int) -> None:
+    def _statement(self, at: int) -> None:  # noqa: C901 - one kind of statement a branch
         head = self._lead(at)
         code = self.code
         text = code[head.start : at].strip()
@@ -147,10 +147,9 @@ class OutlineReader:
                 self._unread(head.start, at)
             return
         groups = head.groups or []
-        if groups and not code[head.start + len(first) : groups[0][0]].strip() and not code[groups[0][1] + 1 : at].strip():
-            if first != frame.class_name:
-                self._use(first, head.start, groups[0])
-                return
+        if first != frame.class_name and self._is_use(head, first, at):
+            self._use(first, head.start, groups[0])
+            return
         equals = heads.initializer_at(code, head)
         if first == "typedef":
             self._typedef(head, at)
@@ -166,6 +165,14 @@ class OutlineReader:
             self._function(head, None, at)
         elif not frame.class_name:
             self._plain_variable(head, first, at)
+
+    def _is_use(self, head: Head, first: str, at: int) -> bool:
+        """Whether a statement is a word and its arguments, and nothing else."""
+        groups = head.groups
+        return (
+            groups is not None and len(groups) > 0 and not self.code[head.start + len(first) : groups[0][0]].strip()
+            and not self.code[groups[0][1] + 1 : at].strip()
+        )
 
     def _using(self, head: Head, text: str, at: int) -> None:
         m = _ALIAS.match(text)
@@ -245,7 +252,7 @@ class OutlineReader:
 
     # --- what opens a brace ---------------------------------------------------------------------------------------
 
-    def _open(self, at: int) -> int:
+    def _open(self, at: int) -> int:  # noqa: C901, PLR0911 - one kind of block a branch
         """Deal with the `{` at `at`; where to read on."""
         head = self._lead(at)
         code = self.code
@@ -344,7 +351,7 @@ class OutlineReader:
         self.outline.found.append(found)
         return found
 
-    def _kind(self, read: heads.FunctionHead, body: Range | None) -> str:
+    def _kind(self, read: heads.FunctionHead, body: Range | None) -> str:  # noqa: PLR0911 - one kind a line
         if "__global__" in read.before:
             return "kernel" if body else "declaration"
         if self.metal and _METAL_KERNEL.search(self.code, self.head, read.name_at) is not None:

@@ -10,6 +10,7 @@ from cartographer.scan.preprocess import folded
 from cartographer.scan.text import close_angle, items
 
 Range = tuple[int, int]
+Named = tuple[int, str, str, str]  # offset, last part, qualifiers, template arguments
 
 _LEAD = re.compile(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<)|[A-Z][A-Z0-9]*_[A-Z0-9_]+\s+(?=(?:template|namespace|inline|extern|class|struct|enum|using|static)\b))")
 _TAIL_NAME = re.compile(r"(?:~[ \t]*)?[A-Za-z_]\w*$")
@@ -63,7 +64,6 @@ class FunctionHead:
     returns: str
     specialization: str
     macro: tuple[str, ...]
-    tail: str
     before: str  # all that stands before the name
     group: Range
 
@@ -185,42 +185,45 @@ def _outside(code: str, start: int, at: int) -> bool:
     return piece.count("<") <= piece.count(">") and piece.count("(") == piece.count(")")
 
 
-def name_before(code: str, start: int, end: int) -> tuple[int, str, str, str]:
-    """The possibly qualified name that ends at `end`: its offset, last part, qualifiers, template arguments."""
-    operator = _OPERATOR.search(code, max(start, end - 120), end)
-    if operator is not None:
-        scope = re.sub(r"<[^<>]*>|\s", "", operator.group(1)).strip(":")
-        return operator.start(), "operator" + _spelled(operator.group(2)), scope, ""
+def name_before(code: str, start: int, end: int) -> Named:
+    """The possibly qualified name that ends at `end`."""
+    if code.find("operator", max(start, end - 120), end) >= 0:
+        operator = _OPERATOR.search(code, max(start, end - 120), end)
+        if operator is not None:
+            scope = re.sub(r"<[^<>]*>|\s", "", operator.group(1)).strip(":")
+            return operator.start(), "operator" + _spelled(operator.group(2)), scope, ""
     parts: list[str] = []
     specialization = ""
     at = end
     first = end
     while True:
-        while at > start and code[at - 1] in " \t\n":
-            at -= 1
+        at = _step_back(code, start, at)
         if at > start and code[at - 1] == ">":
             opening = _open_angle(code, start, at - 1)
             if opening < 0:
                 break
             if not parts:
                 specialization = folded(code[opening + 1 : at - 1])
-            at = opening
-            while at > start and code[at - 1] in " \t\n":
-                at -= 1
+            at = _step_back(code, start, opening)
         m = _TAIL_NAME.search(code, max(start, at - 200), at)
         if m is None:
             break
         parts.append(m.group(0).replace(" ", ""))
         first = at = m.start()
-        before = at
-        while before > start and code[before - 1] in " \t\n":
-            before -= 1
+        before = _step_back(code, start, at)
         if before - 2 < start or code[before - 2 : before] != "::":
             break
         at = before - 2
     if not parts:
         return end, "", "", ""
     return first, parts[0], "::".join(reversed(parts[1:])), specialization
+
+
+def _step_back(code: str, start: int, at: int) -> int:
+    """The end of what stands before the white space before `at`."""
+    while at > start and code[at - 1] in " \t\n":
+        at -= 1
+    return at
 
 
 def _spelled(symbol: str) -> str:
@@ -295,50 +298,67 @@ def function_head(code: str, plain: str, head: Head, class_name: str) -> Functio
     colon = constructor_colon(code, head)
     if colon >= 0:
         groups = [g for g in groups if g[0] < colon]
-    for index, (opening, closing) in enumerate(groups):
-        name_at, name, scope, specialization = name_before(code, head.start, opening)
+    for index, group in enumerate(groups):
         following = groups[index + 1] if index + 1 < len(groups) else None
-        chained = following is not None and not code[closing + 1 : following[0]].strip()
-        if name in _ATTRIBUTE_WORDS:
-            continue
-        if following is not None and not name.startswith("operator") and not _outside_angle(code, head.start, opening):
-            continue  # in the template arguments of the return type: `unique_ptr<T, void (*)(T*)> f()`
-        if name == "operator" and chained and following is not None:
-            continue
-        if name in ("", "const", "return", "auto", "void", "int") and not chained:
-            continue
-        follow = _IDENTIFIER.match(code, closing + 1, head.end)
-        if (
-            following is not None and not chained and not scope and _CAPITALS.match(name) and follow is not None
-            and follow.group(1) not in _QUALIFIERS
-        ):
-            continue  # an annotation with arguments, as C10_LAUNCH_BOUNDS_1(512)
-        macro: tuple[str, ...] = ()
-        parameters = (opening, closing)
-        if chained and following is not None:
-            inside = code[opening + 1 : closing].lstrip()
-            if inside[:1] in "*&^" and inside:
-                return None
-            if not name.startswith("operator"):
-                macro = (f"{scope}::{name}" if scope else name, *items(code, plain, opening + 1, closing))
-                parameters = following
-                name = folded(plain[name_at : closing + 1])
-                scope = ""
-        before = code[head.start : name_at]
-        returns = folded(_SPECIFIERS.sub(" ", before))
-        tail = code[parameters[1] + 1 : colon if colon >= 0 else head.end]
-        arrow = tail.find("->")
-        if arrow >= 0:
-            returns = folded(tail[arrow + 2 :])
-        if returns and _STATIC.search(before) is not None:
-            returns = f"static {returns}"
-        texts = items(code, plain, parameters[0] + 1, parameters[1])
-        if texts == ("void",):
-            texts = ()
-        typed = bool(returns) or bool(scope) or name.startswith(("operator", "~")) or bool(class_name and name == class_name)
-        if not typed and not macro:
-            macro = (name, *items(code, plain, opening + 1, closing))
-            texts = ()
-            name = folded(plain[name_at : closing + 1])
-        return FunctionHead(name, scope, name_at, texts, returns, specialization, macro, tail, before, parameters)
+        named = name_before(code, head.start, group[0])
+        if _names_function(code, head, named, group, following):
+            chained = following if _chained(code, group, following) else None
+            return _function(code, plain, head, class_name, named, group, chained, colon if colon >= 0 else head.end)
     return None
+
+
+def _chained(code: str, group: Range, following: Range | None) -> bool:
+    """Whether one group follows another directly: `NAME(a)(b)`."""
+    return following is not None and not code[group[1] + 1 : following[0]].strip()
+
+
+def _names_function(code: str, head: Head, named: Named, group: Range, following: Range | None) -> bool:
+    """Whether the name before a group of parentheses can be the function's."""
+    _, name, scope, _ = named
+    if name in _ATTRIBUTE_WORDS:
+        return False
+    chained = _chained(code, group, following)
+    if following is not None and not name.startswith("operator") and not _outside_angle(code, head.start, group[0]):
+        return False  # in the template arguments of the return type: `unique_ptr<T, void (*)(T*)> f()`
+    if chained and name == "operator":
+        return False
+    if not chained and name in ("", "const", "return", "auto", "void", "int"):
+        return False
+    if following is None or chained or scope or _CAPITALS.match(name) is None:
+        return True
+    follow = _IDENTIFIER.match(code, group[1] + 1, head.end)
+    return follow is None or follow.group(1) in _QUALIFIERS  # else an annotation, as C10_LAUNCH_BOUNDS_1(512)
+
+
+def _function(
+    code: str, plain: str, head: Head, class_name: str, named: Named, group: Range, chained: Range | None, end: int,
+) -> FunctionHead | None:
+    name_at, name, scope, specialization = named
+    macro: tuple[str, ...] = ()
+    parameters = group
+    if chained is not None:
+        if code[group[0] + 1 : group[1]].lstrip()[:1] in ("*", "&", "^"):
+            return None  # a pointer to a function
+        if not name.startswith("operator"):
+            macro = (f"{scope}::{name}" if scope else name, *items(code, plain, group[0] + 1, group[1]))
+            parameters = chained
+            name, scope = folded(plain[name_at : group[1] + 1]), ""
+    before = code[head.start : name_at]
+    tail = code[parameters[1] + 1 : end]
+    returns = _returns(before, tail)
+    texts = items(code, plain, parameters[0] + 1, parameters[1])
+    if texts == ("void",):
+        texts = ()
+    typed = returns or scope or name.startswith(("operator", "~")) or (class_name and name == class_name)
+    if not typed and not macro:
+        macro = (name, *items(code, plain, group[0] + 1, group[1]))
+        texts = ()
+        name = folded(plain[name_at : group[1] + 1])
+    return FunctionHead(name, scope, name_at, texts, returns, specialization, macro, before, parameters)
+
+
+def _returns(before: str, tail: str) -> str:
+    """The return type, with `static` when the function is."""
+    arrow = tail.find("->")
+    returns = folded(tail[arrow + 2 :] if arrow >= 0 else _SPECIFIERS.sub(" ", before))
+    return f"static {returns}" if returns and _STATIC.search(before) is not None else returns

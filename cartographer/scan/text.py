@@ -64,7 +64,9 @@ class Parens:
         return table
 
 
-def close_angle(code: str, opening: int, limit: int, *, header: bool = False) -> int:
+def close_angle(  # noqa: C901, PLR0912 - one sign a branch
+    code: str, opening: int, limit: int, *, header: bool = False,
+) -> int:
     """The offset of the `>` that closes the template bracket at `opening`, or -1 if it is a comparison.
 
     A template's own header (`header`) may hold conditions joined by && and ||.

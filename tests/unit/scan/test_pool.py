@@ -19,7 +19,7 @@ def files(count: int) -> list[tuple[str, str, bytes]]:
 def test_round_trip() -> None:
     facts = scan_file("a.cpp", b"#define M(x) f(x)\nvoid f(int a) { g(a); }\nREGISTER(f)\n")
     assert decode(encode(facts)) == facts
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"incomplete|invalid|truncated"):
         decode(encode(facts)[:-4])
 
 
