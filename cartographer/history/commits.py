@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,7 @@ class Commits:
     def key(self, commit: int) -> bytes:
         """What a commit's patch depends on: its id and that of its first parent (a shallow clone may hide it)."""
         first = self.parents[commit][:1]
-        return bytes.fromhex(self.ids[commit]) + (bytes.fromhex(self.ids[first[0]]) if first else bytes(20))
+        return _short(self.ids[commit]) + (_short(self.ids[first[0]]) if first else bytes(20))
 
     def line(self, commit: int) -> bytes:
         """How `git diff-tree --stdin` is asked for the commit against its first parent alone."""
@@ -49,11 +50,16 @@ class Commits:
             commit = self.parents[commit][0]
 
 
+def _short(name: str) -> bytes:
+    raw = bytes.fromhex(name)
+    return raw if len(raw) == 20 else hashlib.sha256(raw).digest()[:20]
+
+
 def resolve(git: Git, rev: str) -> str:
     """The commit id of a revision; a tag wins over a branch of the same name. Raises HistoryError."""
-    for name in (f"refs/tags/{rev}", rev):
-        if commit := git.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"):
-            return commit.splitlines()[-1]
+    for name in (f"refs/tags/{rev}", *([] if rev.startswith("-") else [rev])):
+        if commit := git.text("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"):
+            return commit
     raise HistoryError(f"no commit called {rev!r}", where=str(git.folder))
 
 

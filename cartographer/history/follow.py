@@ -21,24 +21,31 @@ PLAIN = ("--no-renames", "--inter-hunk-context=0", "--diff-algorithm=default")
 
 
 def refine(git: Git, commits: Commits, told: dict[int, list[Change]]) -> None:
-    """Where a commit both renamed and made files, give the made ones the source that blame would find, if any."""
-    asked = [commit for commit, changes in told.items() if {ADDED, RENAMED} <= {change.kind for change in changes}]
+    """Give new and renamed files the source that blame would find, where a commit leaves it a choice."""
+    asked = [commit for commit, changes in told.items() if _leaves_a_choice(changes)]
     if not asked:
         return
-    # A search for copies knows all sources of `follow`, and some more: files that were changed and stay.
+    # A search for copies knows all sources that blame does, and some more: files that were changed and stay.
     command = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "-C", "--no-abbrev")
     stream = git.stream(*command, stdin=b"".join(commits.line(commit) for commit in asked))
     for name, rows in raw.parse(stream.pieces()):
-        gone = {change.old or change.path for change, _ in rows if change.kind in {RENAMED, DELETED}}
         commit = commits.index[name]
-        new = {change.path for change in told[commit] if change.kind == ADDED}
-        for made, _ in rows:
-            if made.old and made.path in new:
+        paired = {change.path: change for change in told[commit] if change.kind == ADDED or (change.kind == RENAMED and change.blob)}
+        gone = {change.old or change.path for change, _ in rows if change.kind in {RENAMED, DELETED}}
+        for likely, _ in rows:
+            change = paired.get(likely.path)
+            if change is not None and likely.old and likely.old != change.old:
                 parent = commits.ids[commits.parents[commit][0]]
-                old = made.old if made.old in gone else source(git, parent, name, made.path, gone)
-                if old is not None:
-                    _replace(git, parent, told[commit], made.path, old)
+                old = source(git, parent, name, change.path, gone)
+                if old is not None and old != change.old:
+                    _replace(git, parent, change, old)
     stream.close()
+
+
+def _leaves_a_choice(changes: list[Change]) -> bool:
+    renamed = [change for change in changes if change.kind == RENAMED]
+    gone = len(renamed) + sum(change.kind == DELETED for change in changes)
+    return bool(renamed) and (any(change.kind == ADDED for change in changes) or (gone > 1 and any(change.blob for change in renamed)))
 
 
 def source(git: Git, before: str, after: str, path: bytes, gone: Iterable[bytes]) -> bytes | None:
@@ -58,11 +65,16 @@ def hunks(git: Git, before: str, after: str) -> bytes | None:
     return changes[0].hunks if changes else b""
 
 
-def _replace(git: Git, parent: str, changes: list[Change], path: bytes, old: bytes) -> None:
-    place = next((at for at, change in enumerate(changes) if change.path == path and change.kind == ADDED), None)
-    if place is None or not changes[place].hunks:
+def _replace(git: Git, parent: str, change: Change, old: bytes) -> None:
+    if not change.blob or (change.kind == ADDED and not change.hunks):
         return
-    blob = changes[place].blob
-    found = hunks(git, f"{parent}:{old.decode('utf-8', 'surrogateescape')}", blob.decode("ascii"))
+    found = hunks(git, f"{parent}:{old.decode('utf-8', 'surrogateescape')}", change.blob.decode("ascii"))
     if found is not None:
-        changes[place] = Change(RENAMED, path, old, blob, found)
+        change.kind, change.old, change.hunks = RENAMED, old, found
+
+
+def same_content(path: bytes, blob: bytes, gone: Iterable[tuple[bytes, bytes]]) -> bytes | None:
+    """Which gone file (name, blob) an unchanged one came from: git prefers one with the same base name, then the first."""
+    names = sorted(name for name, content in gone if content == blob)
+    base = path.rpartition(b"/")[2]
+    return next((name for name in names if name.rpartition(b"/")[2] == base), names[0] if names else None)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cartographer.history import follow
 from cartographer.history.lines import kept
 
 if TYPE_CHECKING:
@@ -35,23 +36,22 @@ class Side:
         return [path for path in self.files if not self._stays(path)]
 
     def same_content(self, path: bytes, blob: bytes) -> bytes | None:
-        """The gone file with this content; git prefers the one with the same base name, then the first by name."""
+        """The gone file with this content."""
         if self._by_blob is None:
             self._by_blob = {}
             for name in self.gone():
                 self._by_blob.setdefault(self.files[name].blob, []).append(name)
-        names = sorted(self._by_blob.get(blob, ()))
-        return next((name for name in names if _base(name) == _base(path)), names[0] if names else None)
+        return follow.same_content(path, blob, ((name, blob) for name in self._by_blob.get(blob, ())))
 
 
-def resolve(merge: tuple[int, str], put: Files, sides: list[Side], pairs: Pairs) -> None:
-    """Replace the records in `put`, made from the difference to the first parent, where other parents know better."""
+def resolve(merge: tuple[int, str], put: Files, before: Files, sides: list[Side], pairs: Pairs) -> None:
+    """Replace the records in `put`, made from the difference to the first parent (`before`), where other parents know better."""
     commit, name = merge
     left: dict[bytes, Record] = {}
     for path, record in put.items():
-        if record.changed != commit:  # the first parent has it, unchanged
+        if record.changed != commit and path in before:  # the first parent has it, unchanged
             continue
-        whole = _whole(path, record, sides)
+        whole = _whole(path, record, sides, renamed=record.changed != commit)
         if whole is not None:
             put[path] = whole
         elif commit in record.lines:
@@ -63,11 +63,13 @@ def resolve(merge: tuple[int, str], put: Files, sides: list[Side], pairs: Pairs)
             put[path] = _shared(commit, name, path, put[path], side, pairs)
 
 
-def _whole(path: bytes, record: Record, sides: list[Side]) -> Record | None:
+def _whole(path: bytes, record: Record, sides: list[Side], *, renamed: bool) -> Record | None:
     for side in sides:
         theirs = side.files.get(path)
         if theirs is not None and theirs.blob == record.blob:
             return theirs
+    if renamed:  # the first parent has it, under another name; that comes before other names elsewhere
+        return None
     for side in sides:
         if path not in side.files:
             old = side.same_content(path, record.blob)
@@ -90,7 +92,3 @@ def _shared(commit: int, name: str, path: bytes, record: Record, side: Side, pai
     lines = kept(theirs.lines, hunks, commit, record.lines)
     names = record.names if record.names or record.born != commit else (*theirs.names, *((old,) if old != path else ()))
     return replace(record, lines=lines, born=min(record.born, theirs.born), names=names)
-
-
-def _base(path: bytes) -> bytes:
-    return path.rpartition(b"/")[2]

@@ -17,7 +17,7 @@ import msgspec
 
 from cartographer.history.patch import Change
 
-_MAGIC = b"strata-slice-6\n"
+_MAGIC = b"strata-slice-7\n"
 _KEY = 40
 _decode = msgspec.msgpack.Decoder(list[list[Change]]).decode
 _encode = msgspec.msgpack.Encoder().encode

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cartographer.history import merges, patch
+from cartographer.errors import HistoryError
+from cartographer.history import follow, merges, patch
 from cartographer.history.lines import NO_LINES, UNKNOWN, Record, patched
 from cartographer.history.patch import DELETED
 
@@ -74,11 +75,13 @@ class Walk:
 
         ids = self.commits.ids
         sides = [merges.Side(ids[parent], self.states[parent], stays) for parent in self.commits.parents[commit][1:]]
-        merges.resolve((commit, ids[commit]), put, sides, self.pairs)
+        merges.resolve((commit, ids[commit]), put, before, sides, self.pairs)
 
     def _put(self, commit: int, changes: list[Change], before: Files) -> Files:
         # All changes of one commit read the parent's state: chains and swaps of names come out right.
         put: Files = {}
+        gone = [name for change in changes if (name := change.old or (change.path if change.kind == DELETED else b"")) in before]
+        twins = len({before[name].blob for name in gone}) < len(gone)
         for change in changes:
             match change.kind:
                 case patch.ADDED:
@@ -89,14 +92,22 @@ class Walk:
                 case patch.UNREADABLE:
                     put[change.path] = self._unreadable(commit, change, before)
                 case _:
-                    put[change.path] = self._changed(commit, change, before)
+                    old = change.old
+                    if twins and old in before and not change.blob:  # the pairing had more than one to choose from
+                        old = follow.same_content(change.path, before[old].blob, ((name, before[name].blob) for name in gone)) or old
+                    put[change.path] = self._changed(commit, change, old, before)
         return put
 
-    def _changed(self, commit: int, change: Change, before: Files) -> Record:
-        old = before[change.old or change.path]
-        names = (*old.names, change.old) if change.old else old.names
+    def _changed(self, commit: int, change: Change, source: bytes, before: Files) -> Record:
+        old = before.get(source or change.path)
+        if old is None:
+            raise HistoryError(
+                f"{self.commits.ids[commit]} changes a file that is not there before", where=change.path.decode("utf-8", "replace"),
+                hint="The kept history may be damaged: `cartographer clean` removes it.",
+            )  # fmt: skip
+        names = (*old.names, source) if source else old.names
         if not change.blob:
-            return replace(old, names=names) if change.old else old
+            return replace(old, names=names) if source else old
         if commit in self.ignored:
             lines = self.ignored.patched(old.lines, old.blob, change.blob, change.hunks, commit)
         else:

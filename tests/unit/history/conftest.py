@@ -15,17 +15,17 @@ from cartographer.history.strata import date_tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ENTRY = re.compile(rb"^([0-9a-f]{40}) \d+ (\d+) (\d+)$", re.MULTILINE)
+_ENTRY = re.compile(rb"^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$", re.MULTILINE)
 
 
 class Repo:
     """A repository under construction; each commit is one day younger than the one before."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *flags: str) -> None:
         self.folder = folder
         self.day = 0
         folder.mkdir()
-        self.git("init", "-q", "--initial-branch=main")
+        self.git("init", "-q", "--initial-branch=main", *flags)
         for setting in ("user.name=A", "user.email=a@b.c", "commit.gpgsign=false", "gc.auto=0", "merge.renames=true"):
             self.git("config", *setting.split("="))
 

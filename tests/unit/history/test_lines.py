@@ -270,3 +270,13 @@ def test_linked_work_tree(repo: Repo, tmp_path: Path) -> None:
     repo.commit(a=text(1))
     repo.git("worktree", "add", "-q", str(tmp_path / "linked"))
     assert date_tree(tmp_path / "linked", "HEAD").files == repo.check().files
+
+
+def test_sha256_repository(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "repo", "--object-format=sha256")
+    repo.commit(a=text(1, 2))
+    repo.commit(a=text(1, 2, 3))
+    expected = repo.check(cache_dir=tmp_path / "cache")
+    for answer in (tmp_path / "cache").glob("*.strata"):
+        answer.unlink()
+    assert repo.check(cache_dir=tmp_path / "cache") == expected
