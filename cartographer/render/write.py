@@ -27,7 +27,7 @@ from cartographer.render import assets, plan
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
 from cartographer.render.loading import load, remembered
-from cartographer.render.site import OtherAtlas, Site
+from cartographer.render.site import OtherAtlas, Site, siblings
 from cartographer.render.urls import root_from
 from cartographer.store.database import is_running
 
@@ -91,14 +91,19 @@ _press: _Press | None = None  # set before the processes are forked, so that the
 
 
 def write_site(
-    reader: Reader, out: Path, progress: Progress, *, other_atlases: Sequence[OtherAtlas] = (), processes: int | None = None,
+    reader: Reader, out: Path, progress: Progress, *, other_atlases: Sequence[OtherAtlas] | None = None, processes: int | None = None,
     when_drawn: Callable[[], object] = lambda: None,
 ) -> RenderReport:
-    """Write the whole site of an atlas into `out`. `when_drawn` is called when all is drawn, before the pages are moved in."""
+    """Write the whole site of an atlas into `out`. `other_atlases` are for the version switcher: by default those beside
+    `out`, where folders are named by their tags. `when_drawn` is called when all is drawn, before the pages are moved in."""
     start = time.perf_counter()
     progress.stage("read the atlas")
     reader = remembered(reader)
-    site = Site(load(reader), other_atlases, book=book.read(reader))
+    catalog = load(reader)
+    tag = catalog.source.tag
+    if other_atlases is None:
+        other_atlases = siblings(out) if out.absolute().name == tag else ()
+    site = Site(catalog, [other for other in other_atlases if other.tag != tag], book=book.read(reader))
     report = write(site, out, progress, processes=processes, when_drawn=when_drawn)
     return replace(report, seconds=time.perf_counter() - start)
 
@@ -121,7 +126,10 @@ def write(
         when_drawn()
         removed = _publish(desk, done)
     except OSError as error:
-        raise RenderError(f"a page cannot be written: {error.strerror or error}", where=error.filename or str(out)) from error
+        raise RenderError(
+            f"a page cannot be written: {error.strerror or error}", where=error.filename or str(out),
+            hint="Check the space and the rights there, or name another folder with --out; an atlas that was there before is untouched.",
+        ) from error
     finally:
         _press = None
         if desk.stage != out:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -225,3 +226,24 @@ def test_a_repository_that_loses_its_remote(mini_repo, tmp_path):
     shutil.rmtree(remote)
     build(BuildRequest(request, tmp_path / "two", workers=1, html=False))
     assert told(tmp_path / "one") == told(tmp_path / "two")
+
+
+def test_a_full_file_system(built, mini_repo, tmp_path):
+    """A real one, too small for the site: the atlas that was there stays."""
+    mounted = tmp_path / "small"
+    mounted.mkdir()
+    script = 'mount -t tmpfs -o size=3M none "$0" || exit 99; cp -r "$1/." "$0"; dd if=/dev/zero of="$0/.filler" bs=1k count=3000 2>/dev/null; shift; "$@"; code=$?; rm "$0/.filler"; cp -r "$0/." "$0.after"; exit $code'
+    words = (sys.executable, "-m", "cartographer", "build", NEW, "--repo", str(mini_repo), "--out", str(mounted), "-q", "-j", "1")
+    environment = {**os.environ, ENVIRONMENT: str(tmp_path / "cache")}
+    try:
+        done = subprocess.run(
+            ["unshare", "-rm", "sh", "-c", script, str(mounted), str(built[0][OLD][0]), *words], capture_output=True, text=True, env=environment, timeout=120, check=False,
+        )  # fmt: skip
+    except FileNotFoundError:
+        pytest.skip("there is no unshare here")
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip("no file system can be mounted here")
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert re.search(r"disk is full|No space left", done.stderr)
+    assert assert_whole(tmp_path / "small.after", built) == OLD
