@@ -18,7 +18,7 @@ from cartographer.render.ground import Ground
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from cartographer.model.atlas import FileEntry, GeneratedFile, Strata, Stub, Symbol, Unresolved
+    from cartographer.model.atlas import FileEntry, GeneratedFile, Landmark, Strata, Stub, Symbol, Unresolved
     from cartographer.model.operator import Operator
     from cartographer.render.coverage import Column
     from cartographer.store.values import AtlasInfo
@@ -63,6 +63,7 @@ class Catalog:
         generated: Sequence[GeneratedFile],
         unresolved: Sequence[Unresolved],
         strata: Strata,
+        landmarks: Sequence[Landmark] = (),
     ) -> None:
         """Take the values as the store has them; `symbols` by path, in line order."""
         self.info = info
@@ -73,6 +74,7 @@ class Catalog:
         self.stubs = tuple(sorted(stubs, key=lambda stub: stub.name))
         self.generated = tuple(sorted(generated, key=lambda entry: entry.name))
         self.unresolved = tuple(unresolved)
+        self.landmarks = tuple(landmarks)
         self.ground = Ground(strata)
         self.by_name = {op.name: op for op in self.operators}
         self.by_path = {entry.path: entry for entry in self.files}
@@ -109,6 +111,14 @@ class Catalog:
             for node in op.autograd.nodes if op.autograd else ():
                 found[node].append(op.name)
         return {node: tuple(found[node]) for node in sorted(found)}
+
+    @cached_property
+    def landmarks_of(self) -> dict[str, tuple[Landmark, ...]]:
+        """Documentation, test descriptions and other registries, by what they are about."""
+        found: dict[str, list[Landmark]] = defaultdict(list)
+        for landmark in self.landmarks:
+            found[landmark.subject].append(landmark)
+        return {subject: tuple(rows) for subject, rows in found.items()}
 
     # Places ------------------------------------------------------------------------------------
 

@@ -55,6 +55,7 @@ def load(reader: Reader) -> Catalog:
         reader.generated(),
         reader.unresolved(),
         reader.strata(),
+        reader.landmarks(),
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from cartographer.render.pages.frame import Link, Receipt, at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from cartographer.model.location import Location
     from cartographer.render.catalog import Catalog
@@ -39,7 +41,8 @@ class Reached:
     path: str
     line: int
     backends: tuple[str, ...]
-    operators: tuple[str, ...]
+    operators: tuple[str, ...]  # that reach it themselves
+    through: tuple[str, ...] = ()  # that reach it through another operator they call
 
 
 _LANGUAGE = {"Python": "p", "C++": "c", "C": "c", "CUDA": "u", "Objective-C++": "m", "Metal": "m"}
@@ -114,15 +117,20 @@ class Site:
 
     def reached_by_role(self, roles: tuple[str, ...]) -> list[Reached]:
         """The steps of these roles on all kernel chains, with who comes by, by their last name."""
-        found: dict[tuple[str, str, int], tuple[set[str], set[str]]] = {}
+        found: dict[tuple[str, str, int], tuple[set[str], set[str], set[str]]] = {}
         for op in self.catalog.operators:
             for backend, chain in op.kernels.items():
+                itself = True
                 for step in chain.steps:
+                    itself = itself and step.role != "calls"
                     if step.role in roles:
-                        backends, names = found.setdefault((step.symbol, step.path, step.line), (set(), set()))
+                        backends, names, through = found.setdefault((step.symbol, step.path, step.line), (set(), set(), set()))
                         backends.add(backend)
-                        names.add(op.name)
-        rows = [Reached(*place, tuple(sorted(backends)), tuple(sorted(names))) for place, (backends, names) in found.items()]
+                        (names if itself else through).add(op.name)
+        rows = [
+            Reached(*place, tuple(sorted(backends)), tuple(sorted(names)), tuple(sorted(through - names)))
+            for place, (backends, names, through) in found.items()
+        ]
         return sorted(rows, key=lambda row: (row.name.rpartition("::")[2].lower(), row.name, row.path, row.line))
 
     @cached_property
@@ -144,14 +152,14 @@ class Site:
     @cached_property
     def reached_places(self) -> tuple[tuple[str, str, int], ...]:
         """(symbol, path, line) of every entry, kernel and device step, for the search."""
-        return tuple(sorted({(row.name, row.path, row.line) for rows in (self.function_rows, self.device_rows) for row in rows if row.operators}))
+        return tuple(sorted({(row.name, row.path, row.line) for rows in (self.function_rows, self.device_rows) for row in rows if row.operators or row.through}))
 
     @cached_property
     def stub_users(self) -> dict[str, tuple[str, ...]]:
         """Last name of a stub -> the operators whose chains pass it."""
         users: dict[str, set[str]] = {}
         for row in self.reached_by_role(("stub",)):
-            users.setdefault(row.name.rpartition("::")[2], set()).update(row.operators)
+            users.setdefault(row.name.rpartition("::")[2], set()).update(row.operators, row.through)
         return {name: tuple(sorted(names)) for name, names in users.items()}
 
     @staticmethod
@@ -213,6 +221,19 @@ class Site:
             Link("Territory", urls.TERRITORY),
             *(Link(folder.rpartition("/")[2], self.folder(folder)) for folder in above),
         )
+
+
+def siblings(out: Path) -> tuple[OtherAtlas, ...]:
+    """The atlases of an `atlas/<tag>/` layout around `out`, newest first; folders whose name is not their tag do not count."""
+    parent, found = out.absolute().parent, []
+    for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
+        try:
+            tag = json.loads((folder / "atlas.json").read_text())["tag"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if tag == folder.name and (folder / "index.html").is_file():
+            found.append(OtherAtlas(tag, f"../{folder.name}/"))
+    return tuple(sorted(found, key=lambda other: [int(part) for part in re.findall(r"\d+", other.tag)], reverse=True))
 
 
 def language_letter(language: str) -> str:

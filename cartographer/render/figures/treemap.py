@@ -52,11 +52,11 @@ def treemap(site: Site, path: str, *, depth: int, box: Box = (0.0, 0.0, 100.0, 1
     pieces = pieces_of(site, path)
     cells: list[Cell] = []
     for piece, area in zip(pieces, squarify([piece.lines for piece in pieces], box, aspect), strict=True):
-        inner = depth > 1 and piece.kind == "folder" and area[2] > 7 and area[3] > 10
+        inner = depth > 1 and piece.kind == "folder" and area[2] > 8 and area[3] > 14
         cells.append(_cell(site, piece, area, region=inner))
         if inner:
             x, y, width, height = area
-            top = min(3.0, height * 0.3)
+            top = min(3.7, height * 0.3)
             cells.extend(
                 treemap(site, piece.path, depth=depth - 1, box=(x + 0.3, y + top, width - 0.6, height - top - 0.4), aspect=aspect)
             )

@@ -52,6 +52,7 @@ class KernelRow:
     receipt: Receipt
     backends: tuple[str, ...]
     operators: tuple[Link, ...]
+    through: tuple[Link, ...]  # operators that come by because they call another operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def front(site: Site) -> Page:
                 len(functions), FUNCTIONS),
         Section("Device kernels", "Functions marked __global__ and Metal kernels: they run on the accelerator itself.", len(device), DEVICE),
     )  # fmt: skip
-    busiest = sorted(functions, key=lambda row: (-len(row.operators), row.name))[:25]
+    busiest = sorted(functions, key=lambda row: (-len(row.operators) - len(row.through), row.name))[:25]
     view = KernelsFront(tuple(s for s in sections if s.count), tuple(_row(site, row) for row in busiest))
     return _page(urls.KERNELS, "kernels.html.jinja2", "Kernels", "Every kernel function, stub and device kernel, with the operators that reach it.", view)
 
@@ -164,7 +165,7 @@ def _stub(site: Site, stub: Stub, users: dict[str, tuple[str, ...]]) -> StubRow:
 def _row(site: Site, row: Reached) -> KernelRow:
     return KernelRow(
         row.name, site.place(row.path, row.line), site.receipt(row.path, row.line), row.backends,
-        tuple(link for link in map(site.operator, row.operators) if link),
+        tuple(link for link in map(site.operator, row.operators) if link), tuple(link for link in map(site.operator, row.through) if link),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from cartographer.render.pages.descent import Floor, backend_of, descent_of
 from cartographer.render.pages.dispatch import KeysOf, RegistrationRow, outcomes_of, rows_of
 from cartographer.render.pages.frame import Link, Page, Receipt
 from cartographer.render.pages.passport import Fact, facts_of, lead_of
+from cartographer.render.pages.registries import RegistryRow, registries_of
 from cartographer.render.pages.wayback import WayBack, way_back_of
 from cartographer.render.site import anchor_of, short_name
 from cartographer.render.terrain import say_floors
@@ -70,6 +71,7 @@ class OperatorPage:
     others: tuple[Overload, ...]
     twin: str  # the same as JSON
     relatives: tuple[Link, ...]
+    registries: tuple[RegistryRow, ...]
     receipts: tuple[tuple[str, Receipt], ...]  # rules of generators, by letter
 
 
@@ -99,6 +101,7 @@ def build(site: Site, key: str) -> Page:
         others=rest,
         twin=urls.href(site.settle(key + ".html").rpartition("/")[2].removesuffix(".html") + ".json"),
         relatives=_relatives(site, key),
+        registries=registries_of(site, operators),
         receipts=tuple(seen.letters.items()),
     )
     floors = tuple(floor.number for floor in first.floors)

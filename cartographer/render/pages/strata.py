@@ -57,6 +57,19 @@ class YearRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Imported:
+    """A commit that brought foreign code."""
+
+    date: str
+    subject: str
+    commit: Link
+    folder: Link | None
+    surviving: int
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StrataPage:
     """The plate."""
 
@@ -69,6 +82,9 @@ class StrataPage:
     territories: tuple[str, ...]
     years: tuple[YearRow, ...]
     oldest: tuple[tuple[Link, str], ...]
+    imports: tuple[Imported, ...]
+    vendored: tuple[Link, ...]
+    boundary: int
     dated_files: int
     files: int
 
@@ -92,6 +108,9 @@ def build(site: Site) -> Page:
         territories=tuple(names[key] for key in keys),
         years=tuple(YearRow(year, counts) for year, counts in years),
         oldest=tuple((Link(path, site.file(path)), born) for born, path in first_seen[:12]),
+        imports=_imports(site),
+        vendored=tuple(Link(path, site.folder(path)) for path in strata.vendored if path in catalog.folders),
+        boundary=len(strata.boundary),
         dated_files=sum(path in catalog.by_path for path in strata.files),
         files=len(catalog.files),
     )
@@ -153,6 +172,16 @@ def _holes(site: Site) -> tuple[Hole, ...]:
         if bar:
             holes.append(Hole(Link(path, site.folder(path)), catalog.folders[path].lines, bar))
     return tuple(holes[:8])
+
+
+def _imports(site: Site) -> tuple[Imported, ...]:
+    rows = []
+    for entry in site.catalog.ground.strata.imports:
+        folder = Link(entry.folder, site.folder(entry.folder)) if entry.folder in site.catalog.folders else None
+        commit = Link(entry.commit[:10], site.links.commit(entry.commit))
+        kind = "copied: its lines bear this date" if entry.kind == "tree" else "merged with its history: its lines keep their dates"
+        rows.append(Imported(entry.date[:10], entry.subject, commit, folder, entry.surviving, kind, entry.reason))
+    return tuple(sorted(rows, key=lambda row: (-row.surviving, row.date)))
 
 
 def _evidence(site: Site) -> tuple[Evidence, ...]:

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The small laws of the rooms: addresses, floors, coverage, the hand, treemaps, search."""
+
+from __future__ import annotations
+
+import json
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cartographer.model.source import SourceInfo, SourceKind
+from cartographer.render import coverage, machine, search, terrain, urls
+from cartographer.render.environment import create, receipt, soft
+from cartographer.render.figures import hand, section, svg
+from cartographer.render.figures.treemap import squarify, treemap
+from cartographer.render.pages import front, operator, source
+from cartographer.render.pages.dispatch import letter_of
+from cartographer.render.pages.frame import Receipt
+from cartographer.render.pages.ladder import ladder_of
+from cartographer.render.site import OtherAtlas, siblings
+
+
+def info(commit=None):
+    return SourceInfo(SourceKind.DIRECTORY, "2.6.0", "v2.6.0", commit, "here")
+
+
+def test_links_are_pinned_to_the_commit_or_else_to_the_tag():
+    assert urls.Permalinks(info("c" * 40)).line("a/b c.h", 7, 9) == f"https://github.com/pytorch/pytorch/blob/{'c' * 40}/a/b%20c.h#L7-L9"
+    assert urls.Permalinks(info()).line("a.h", 7) == "https://github.com/pytorch/pytorch/blob/v2.6.0/a.h#L7"
+
+
+@given(st.text(min_size=1, max_size=260))
+def test_addresses_of_files_are_plain_short_and_need_no_quoting(path):
+    address = urls.file(path)
+    assert len(address) < 200
+    assert urls.href(address) == address
+
+
+@given(st.sets(st.text("aAbB.", min_size=1, max_size=4)))
+def test_settled_addresses_never_differ_only_in_case(names):
+    wanted = {f"op/{name}.html" for name in names}
+    settle = urls.CaseSafe(wanted)
+    settled = {settle(address).lower() for address in wanted}
+    assert len(settled) == len(wanted)
+
+
+@pytest.mark.parametrize(
+    ("page", "address", "way"),
+    [
+        ("a/b/c.html", "a/b/d.html", "d.html"), ("a/b/c.html", "a/x/d.html#L1", "../x/d.html#L1"), ("index.html", "op/add.html", "op/add.html"),
+        ("a/b/c.html", "index.html", "../../index.html"), ("a/b/c.html", "a/b/c.html", "c.html"),
+    ],
+)  # fmt: skip
+def test_the_shortest_way_from_page_to_page(page, address, way):
+    assert urls.relative(page, address) == way
+
+
+@pytest.mark.parametrize(
+    ("path", "floor", "territory"),
+    [
+        ("torch/nn/modules/linear.py", 2, "torch"), ("torch/csrc/utils/init.cpp", 3, "csrc"), ("torch/csrc/autograd/engine.cpp", 4, "csrc"),
+        ("aten/src/ATen/core/dispatch/Dispatcher.h", 4, "aten"), ("aten/src/ATen/native/cuda/Indexing.cu", 5, "aten"), ("c10/core/TensorImpl.h", 6, "c10"),
+        ("c10/core/DispatchKeySet.h", 4, "c10"), ("c10/cuda/CUDAStream.cpp", 7, "c10"), ("torchgen/gen.py", 3, "gen"), ("tools/autograd", 3, "gen"),
+        ("README.md", 0, "other"),
+    ],
+)  # fmt: skip
+def test_floors_and_territories(path, floor, territory):
+    assert terrain.floor_of(path) == floor
+    assert terrain.territory_of(path).key == territory
+
+
+def test_floors_in_words():
+    assert terrain.say_floors((5,)) == "floor 5"
+    assert terrain.say_floors((3, 4, 5)) == "floors 3 to 5"
+    assert terrain.say_floors((2, 6)) == "floors 2 and 6"
+
+
+def test_letters_of_the_matrix(small):
+    mul = small.OPERATORS[0]
+    letters = {key: coverage.letter(mul, key) for key in ("CPU", "Meta", "MPS", "SparseCPU", "QuantizedCPU", "AutocastCUDA", "XPU")}
+    assert letters == {"CPU": "S", "Meta": "K", "MPS": "", "SparseCPU": "D", "QuantizedCPU": "C", "AutocastCUDA": "f", "XPU": "?"}
+    keys = [column.key for column in coverage.columns([mul])]
+    assert keys == ["CPU", "CUDA", "MPS", "Meta", "SparseCPU", "QuantizedCPU", "AutogradCPU", "AutocastCUDA"]
+
+
+def test_the_same_edge_is_the_same_from_both_ends_and_keeps_its_ends():
+    forth, back = hand.edge((0, 0), (300, 0)), hand.edge((300, 0), (0, 0))
+    points = lambda path: {tuple(pair.split()) for piece in path.split("Q")[1:] for pair in [" ".join(piece.split()[2:])]}  # noqa: E731
+    assert forth.endswith("300.0 0.0")
+    assert back.endswith("0.0 0.0")
+    assert points(forth) - {("300.0", "0.0")} == points(back) - {("0.0", "0.0")}
+
+
+@given(st.lists(st.integers(1, 10_000), min_size=1, max_size=40))
+def test_a_treemap_fills_its_box_without_overlap(sizes):
+    sizes = sorted(sizes, reverse=True)
+    boxes = squarify(sizes, (0.0, 0.0, 100.0, 100.0), 1.5)
+    assert sum(w * h for _x, _y, w, h in boxes) == pytest.approx(10_000, rel=1e-6)
+    for size, (_x, _y, w, h) in zip(sizes, boxes, strict=True):
+        assert w * h == pytest.approx(10_000 * size / sum(sizes), rel=1e-6)
+    for number, (x, y, w, h) in enumerate(boxes):
+        for u, v, p, q in boxes[number + 1 :]:
+            wide, high = min(x + w, u + p) - max(x, u), min(y + h, v + q) - max(y, v)
+            assert wide < 1e-6 or high < 1e-6
+
+
+def test_a_folder_that_is_nearly_all_of_its_parent_stands_for_it(site):
+    names = {cell.name for cell in treemap(site, "", depth=1)}
+    assert "aten/src/ATen" in names
+
+
+def test_what_stands_in_a_figure_is_escaped():
+    assert "<b>" not in svg.text(0, 0, "<b>") + svg.picture(1, 1, "n", "<b>", "<b>", "")
+    land = section.Land("torch", "<b>", "<b>", 1, ("<b>",), "x.html")
+    assert "<b>" not in section.draw(section.Section("<b>", (land,), (section.Station(1, "<b>"),), (("<b>", True),), ("<b>",), 1, 1))
+
+
+def test_receipts_and_long_names_are_escaped():
+    assert receipt(Receipt("<a.h>:1", 'https://x/"')) == '<a class=r href="https://x/&#34;">&lt;a.h&gt;:1</a>'
+    assert receipt(Receipt("<gen.cpp>", None)) == "<span class=r>&lt;gen.cpp&gt;</span>"
+    assert "<x>" not in soft("a::very::long::name::of::a::function::<x>")
+    with pytest.raises(Exception, match="undefined"):
+        create().from_string("{{ nothing }}").render()
+
+
+def test_the_main_overload_is_the_plain_call(site):
+    assert operator.main_of(site.catalog.bases["op/mul"]).name == "aten::mul.Tensor"
+    assert set(site.catalog.bases) >= {"op/mul", "op/quantized/mul", "op/rename_", "op/Int", "op/int"}
+    assert {op.name for op in site.catalog.bases["op/mul"]} >= {"aten::mul_.Tensor", "aten::mul.out"}
+
+
+def test_three_answers_look_different(site):
+    view = operator.build(site, "op/mul").view
+    chains = {chain.backends[0]: chain for chain in view.main.chains}
+    assert {name: chain.status for name, chain in chains.items()} == {
+        "CUDA": "resolved", "CPU": "unresolved", "MPS": "none", "SparseCPU": "resolved",
+    }  # fmt: skip
+    assert chains["SparseCPU"].backends == ("SparseCPU", "SparseCUDA")
+    assert "no MPS kernel" in chains["MPS"].reason
+
+
+def test_a_chain_that_was_shown_is_shown_once(site):
+    view = operator.build(site, "op/mul").view
+    out = next(overload for overload in view.others if overload.anchor == "mul.out")
+    (chain,) = out.chains
+    assert (chain.steps, chain.goes_on.address, chain.rest) == ((), "mul.Tensor-CUDA", 5)
+
+
+def test_a_step_leads_to_the_symbol_that_holds_its_line(site):
+    path = "aten/src/ATen/native/BinaryOps.cpp"
+    assert site.place(path, 10) == f"source/{path}.html#L10"
+    assert site.place(path, 12) == f"source/{path}.html#L10"
+    assert site.place(path, 25) == f"source/{path}.html"
+    assert site.place("aten/src/ATen/native/library.cpp", 1200) == "source/aten/src/ATen/native/library.cpp~2.html#L1200"
+    assert site.place("nowhere.cpp", 1) is None
+
+
+def test_generated_files_are_never_links(site):
+    assert site.receipt("python_variable_methods.cpp").url is None
+    assert site.receipt("build/aten/src/ATen/UfuncCPU_add.cpp", 3).url is None
+    assert site.receipt("torch/csrc/hand.cpp", 3).url.endswith("/torch/csrc/hand.cpp#L3")
+
+
+def test_the_ladder_tells_awake_from_asleep(site, small):
+    rungs = {rung.key: rung for rung in ladder_of(site, small.OPERATORS[0], "CUDA")}
+    assert rungs["CUDA"].css == "stops-here"
+    assert rungs["FuncTorchBatched"].css == ""
+    assert rungs["FuncTorchBatched"].outcome.startswith("wakes under vmap")
+
+
+def test_letters_of_rules_are_shared_and_go_on_after_z():
+    letters: dict[str, Receipt] = {}
+    given_out = [letter_of(Receipt(f"gen.py:{n}", "u"), letters) for n in range(28)]
+    assert given_out[:2] + given_out[25:] == ["a", "b", "z", "aa", "ab"]
+    assert letter_of(Receipt("gen.py:25", "u"), letters) == "z"
+
+
+def test_long_symbol_lists_go_on_with_their_own_anchors(site):
+    pages = source.build_file(site, "aten/src/ATen/native/library.cpp")
+    assert [len(page.view.symbols) for page in pages] == [700, 700, 100]
+    assert [page.following for page in pages[:2]] == [pages[1].address, pages[2].address]
+
+
+def test_the_first_shard_is_small_and_knows_the_others(site):
+    shards = dict(search.shards(site))
+    text = shards["search/0.js"].decode()
+    first = json.loads(text[text.index("=", text.index("]")) + 1 :].rstrip(";\n"))
+    assert len(text) < search.FIRST_LIMIT
+    assert first["operators"].split("\n")[0] in {"mul.Tensor", "Int", "empty"}
+    assert "mul_.Tensor\tmul" in first["operators"].split("\n")
+    assert {f"search/s-{key}.js" for key in first["shards"].split()} <= set(shards)
+    assert b"</script" not in b"".join(shards.values())
+
+
+@pytest.mark.parametrize(("name", "shard"), [("at::native::add_kernel", "ad"), ("_Foo::~Bar", "ba"), ("operator()", "op"), ("x", "x_"), ("::", "_")])
+def test_the_shard_of_a_symbol(name, shard):
+    assert search.shard_of(name).rstrip("_") == shard.rstrip("_") or search.shard_of(name) == shard.ljust(2, "_")
+
+
+def test_the_inventory_is_one_that_sphinx_reads(site):
+    data = machine.inventory(site)
+    lines = data.split(b"\n", 4)
+    assert lines[0] == b"# Sphinx inventory version 2"
+    rows = zlib.decompress(lines[4]).decode().splitlines()
+    assert "aten::mul.Tensor std:label -1 op/mul.html#mul.Tensor mul.Tensor" in rows
+    assert "torch.mul py:function 1 op/mul.html#mul.Tensor -" in rows
+
+
+def test_the_json_twin_keeps_the_words_of_the_export(written):
+    twin = json.loads((written.out / "op/mul.json").read_text())
+    mul = next(op for op in twin["overloads"] if op["name"] == "aten::mul.Tensor")
+    assert mul["declared"] == {"path": "aten/src/ATen/native/native_functions.yaml", "line": 100}
+    assert mul["kernels"]["MPS"] == {"status": "none", "reason": "no MPS kernel: a call raises an error"}
+    steps = [twin["steps"][number] for number in mul["kernels"]["CUDA"]["steps"]]
+    assert [step["role"] for step in steps] == ["entry", "stub", "registration", "kernel", "device"]
+    assert twin["served"][mul["dispatch"]]["missing"] == ["MPS"]
+
+
+def test_the_map_follows_the_operator_with_most_kernels(site):
+    assert front.subject_of(site).name == "aten::mul.Tensor"
+
+
+def test_atlases_beside_each_other_know_each_other(tmp_path):
+    for folder, tag in (("v2.6.0", "v2.6.0"), ("v2.11.0", "v2.11.0"), ("odd", "v1.0.0"), ("empty", None)):
+        (tmp_path / folder).mkdir()
+        if tag:
+            (tmp_path / folder / "atlas.json").write_text(json.dumps({"tag": tag}))
+            (tmp_path / folder / "index.html").write_text("")
+    assert siblings(tmp_path / "v2.6.0") == (OtherAtlas("v2.11.0", "../v2.11.0/"), OtherAtlas("v2.6.0", "../v2.6.0/"))
