@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.composites import types_around
 from cartographer.link.device import CPU_LOOPS, METAL_REQUESTS, SHAPING, asked, library
-from cartographer.link.handed import Handed
+from cartographer.link.handed import Handed, general
 from cartographer.link.index import bare
 from cartographer.link.names import scope_of
 from cartographer.link.signatures import bounds
@@ -124,7 +124,7 @@ class CallGraph:
             stub = self.stubs.find(name, spot.scope.namespace)
             yield spot.site("stub", last, stub=stub, never=_for_another(spot.call, self.device))
             return
-        if (title := library(name, self.device)) and not self._ours(last):
+        if spot.call.form == "call" and (title := library(name, self.device)) and (title == "CUDA runtime" or not self._ours(last)):
             yield spot.site("library", name, library=title)
             return
         if self.device == "cuda" and (strings := tuple(self.handed.strings(spot))):
@@ -150,7 +150,7 @@ class CallGraph:
             targets = self.names.functions(name, spot.scope, _count(spot.call))
             if targets and not _constructor(targets[0]):
                 return tuple(sorted(targets, key=_by_type)[:6])
-        return tuple(m for c in self.names.classes(name, spot.scope)[:1] if self.follows(c) for m in self.handed.runs(c))
+        return tuple(m for c in general(self.names.classes(name, spot.scope)) if self.follows(c) for m in self.handed.runs(c))
 
     def _operator(self, spot: Spot, name: str, targets: tuple[Defined, ...], around: Mapping[str, str]) -> Called | None:
         """The operator that a call means. Inside at::native a plain name is the native function, if there is one."""

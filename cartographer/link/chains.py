@@ -9,7 +9,7 @@ is plainly the work itself, the chain goes on through it.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,8 @@ KEYS = (
     "CUDA", "CPU", "MPS", "XPU", "Meta", "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA", "QuantizedCPU", "QuantizedCUDA",
     "MkldnnCPU", "NestedTensorCPU", "NestedTensorCUDA",
 )  # fmt: skip
+DECORATORS = 20  # lines that a Python function's decorators may take
+_LAYOUTS = {"CUDA": ("QuantizedCUDA", "SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA"), "CPU": ("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU")}
 MAIN_KEYS = ("CUDA", "CPU", "MPS")  # for these a missing kernel is an answer of its own
 _ALIASES = {
     "default backend kernel": ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "DefaultBackend"),
@@ -90,7 +92,7 @@ class ChainMaker:
             return Chain(Status.NONE, f"fallthrough for {key}: the next key serves it")
         device = DEVICE_OF_KEY.get(key, "cpu")
         if registration.origin is Origin.PYTHON:
-            return self._python(registration)
+            return self._python(operator, registration)
         if (steps := generated_steps(self.tree, operator, registration, device)) is not None:
             return Chain(Status.RESOLVED, None, steps)
         if registration.place is not None and (registration.kernel or "").startswith(("lambda", "[")):
@@ -104,7 +106,22 @@ class ChainMaker:
         below = self._descent.below(entry.defined, operator, key, composite=composite)
         if below.works:
             self._working.add((operator.name, key))
-        return Chain(Status.RESOLVED, None, (first, *below.steps))
+            return Chain(Status.RESOLVED, None, (first, *below.steps))
+        shape = self.tree.by_name.shapes.get(operator.name)
+        if not below.steps and shape is not None and shape.view:
+            first = replace(first, note="; ".join(filter(None, (first.note, "a view: sizes, strides and storage, no device code"))))
+        return Chain(Status.RESOLVED, None, (first, *below.steps, *self._other_layout(operator, key, outcome)))
+
+    def _other_layout(self, operator: Operator, key: str, outcome: str) -> tuple[Step, ...]:
+        """Where the kernel for dense tensors does no work of its own, the one that does it for tensors of another layout."""
+        if outcome != "kernel" or key not in _LAYOUTS:
+            return ()
+        for layout in _LAYOUTS[key]:
+            if operator.dispatch.get(layout) == "kernel" and (operator.name, layout) not in self._active:
+                chain = self.chain(operator, layout)
+                if (operator.name, layout) in self._working:
+                    return tuple(replace(s, branch=" && ".join(filter(None, (f"{layout} tensors", s.branch)))) for s in chain.steps)
+        return ()
 
     def _without(self, operator: Operator, key: str, outcome: str) -> Chain:
         if outcome == "backend fallback":
@@ -118,19 +135,22 @@ class ChainMaker:
         only = f"; kernels exist for {', '.join(served)}" if served else ""
         return Chain(Status.NONE, f"no kernel for {key}{only}")
 
-    def _python(self, registration: Registration) -> Chain:
+    def _python(self, operator: Operator, registration: Registration) -> Chain:
         """A function of Python: where it is defined, and the line that registers it."""
         place = registration.place
         if place is None:
             return Chain(Status.UNRESOLVED, "registered in Python at a place that is not known")
         symbol = registration.kernel or "a Python function"
-        steps = [Step("registration", symbol.rpartition(".")[2], place.path, place.line, "registered in Python")]
-        line = self.tree.python_line(place.path, symbol.rpartition(".")[2], place.line)
-        if line is not None:
-            steps.insert(0, Step("entry", symbol, place.path, line))
-        else:
-            steps[0] = Step("entry", symbol, place.path, place.line, "registered in Python")
-        return Chain(Status.RESOLVED, None, tuple(steps))
+        module, _, name = symbol.rpartition(".")
+        for path in (place.path, f"{module.replace('.', '/')}.py", f"{module.replace('.', '/')}/__init__.py"):
+            line = self.tree.python_line(path, name, place.line if path == place.path else 0)
+            if line is None:
+                continue
+            if path == place.path and place.line < line <= place.line + DECORATORS:  # a decorator that names the operator
+                written = Step("registration", operator.base, place.path, place.line, "registered in Python")
+                return Chain(Status.RESOLVED, None, (Step("entry", symbol, path, line), written))
+            return Chain(Status.RESOLVED, None, (Step("entry", symbol, path, line, f"registered in Python at {place}"),))
+        return Chain(Status.RESOLVED, None, (Step("entry", operator.base, place.path, place.line, f"{symbol}, registered in Python"),))
 
     # --- below the entry ------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.callgraph import LITERALS
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.names import Scope
+from cartographer.link.signatures import parameter_type
 from cartographer.link.steps import call_step, definition_step, end_steps, stub_steps, way_steps
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 
 BRANCHES = 4  # further ways shown beside the main one
 BESIDE = 3.0  # how much more they may cost
+SWITCH = 3  # so many operators called under `case` labels make a choice at run time
 CALLS = 16  # operators shown that a body calls
+COMPOSED = 4  # a body that calls more operators of its own is composed of them
+BEFORE = 8  # operators shown before the chain goes on through one of them
 STEPS = 15  # the longest way that is shown
 FAR = 20.0  # a way that costs more leads to another device
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
@@ -67,7 +71,7 @@ class Descent:
 
     def _worked_out(self, defined: Defined, operator: Operator, key: str, *, composite: bool) -> Below:
         reach = self.tree.search(key).reach(defined)
-        ways = ordered((w for w in reach.ways if w.cost < FAR), operator)
+        ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined)
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
@@ -76,9 +80,13 @@ class Descent:
         if real and real[0].cost < 6.0:
             return Below(once(self._ways(real, defined, operator, key)), works=True)
         calls = self._calls(reach.operators, defined)
+        if sum("case " in s.branch for s in calls) >= SWITCH:
+            return Below(once(calls), works=True)  # a switch over backends: no way is the main one
         onward = self._onward(reach.operators, defined, operator, key)
+        if onward.works and self._composed(reach.operators, operator):
+            return Below(once(calls), works=True, complete=onward.complete)
         if onward.works:
-            return Below(once([*calls, *onward.steps]), works=True, complete=onward.complete)
+            return Below(once([*_before(calls, defined), *onward.steps]), works=True, complete=onward.complete)
         if ways:
             return Below(once(self._ways(ways[:1], defined, operator, key)), works=True, complete=onward.complete)
         return Below(once(calls), complete=onward.complete)
@@ -118,7 +126,7 @@ class Descent:
         if not full:
             return steps
         reach = self.tree.search(key).reach(kernel)
-        ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator)
+        ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
         if not ways:
             return steps + self._calls(reach.operators, kernel)[:4]
         steps.extend(way_steps(ways[0], self._metal(ways[0], kernel)))
@@ -158,6 +166,14 @@ class Descent:
             steps.append(call_step(call))
         return steps
 
+    def _composed(self, calls: tuple[OperatorCall, ...], operator: Operator) -> bool:
+        """Whether a body is composed of so many operators that none of them is the work itself."""
+        names = {c.site.called.main for c in calls if c.site.called is not None and len(c.hops) <= 1}
+        if any(base_of(n) == operator.base.strip("_") for n in names):
+            return False
+        shapes = self.tree.by_name.shapes
+        return len({base_of(n) for n in names if not shapes[n].metadata and not shapes[n].view and self.callers(n) <= COMMON}) > COMPOSED
+
     def _onward(self, calls: tuple[OperatorCall, ...], defined: Defined, operator: Operator, key: str) -> Below:
         """The chain of the called operator that is the work itself: one named like this operator, else the first that is
         no common tool and gets to the device.
@@ -178,7 +194,7 @@ class Descent:
         for call in sorted(candidates, key=order):
             assert call.site.called is not None
             target = self.tree.by_name.by_name[call.site.called.main]
-            if target.name == operator.name or (key not in _DENSE and target.dispatch.get(key) != "kernel"):
+            if target.name == operator.name or (key not in _DENSE and (base_of(target.name) != root or target.dispatch.get(key) != "kernel")):
                 continue
             below = self.onward(target, key)
             if below is None:
@@ -196,11 +212,29 @@ def _noted(step: Step, note: str) -> Step:
     return replace(step, note="; ".join(filter(None, (note, step.note))))
 
 
-def ordered(ways: Iterable[Way], operator: Operator) -> list[Way]:
+def _before(calls: list[Step], start: Defined) -> list[Step]:
+    """The calls worth showing before the chain of one of them: those of the body itself come first."""
+    if len(calls) <= BEFORE:
+        return calls
+    own = [s for s in calls if s.role == "calls" and s.path == start.path and start.fact.start <= s.line <= start.fact.end]
+    return (own or calls)[:BEFORE]
+
+
+def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way]:
     """Ways with the likeliest first: cost, corrected by what names tell."""
     words = words_of(operator.base)
     backward = "backward" in operator.base
-    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward))
+    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start))
+
+
+def _same_types(way: Way, start: Defined) -> float:
+    """Of overloaded call operators the one that takes what the start takes is meant."""
+    functor = next((h for h in way.hops if h.name == "operator()"), None)
+    if functor is None or not functor.fact.parameters:
+        return 0.0
+    given = [parameter_type(p) for p in start.fact.parameters]
+    wanted = [parameter_type(p) for p in functor.fact.parameters]
+    return 0.8 * sum(w in given for w in wanted) / len(wanted)
 
 
 def beside(ways: list[Way]) -> list[Way]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+NEVER = "another device"  # what a condition asks for that no key of ours answers
+
 _LIBRARIES = (
     ("cuda", "cuBLASLt", re.compile(r"cublasLt[A-Z]\w+")),
     ("cuda", "cuBLAS", re.compile(r"cublas[A-Z]\w+")),
@@ -51,7 +53,7 @@ CPU_LOOPS = frozenset(("parallel_for", "parallel_reduce", "for_each", "serial_fo
 METAL_REQUESTS = frozenset(("getPipelineStateForFunc", "getMTLFunction", "getKernelFunction"))  # ATen/native/mps/MetalShaderLibrary.h
 # Nodes of an MPSGraph that only bring data into shape.
 SHAPING = re.compile(
-    r"constant|placeholder|reshape|cast|transpose|identity|shapeOf|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$", re.IGNORECASE
+    r"^(new|alloc|init\w*|autorelease|retain|release|run\w*|encode\w*|compile\w*|feeds\w*|dataType|shape)$|constant|placeholder|reshape|cast|transpose|identity|shapeOf|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$", re.IGNORECASE
 )
 _BACKENDS = (
     ("cuda", "cuda|CUDA"), ("cpu", "cpu|CPU"), ("mps", "mps|MPS"), ("xpu", "xpu|XPU"), ("mkldnn", "mkldnn|Mkldnn"), ("vulkan", "vulkan|Vulkan"),
@@ -81,6 +83,8 @@ def _library(name: str, device: str) -> str:
 def asked(context: str) -> frozenset[str]:
     """The devices and layouts that a condition asks for; terms that are negated or joined by `||` ask for nothing."""
     found: set[str] = set()
+    if context.startswith("C10_UNLIKELY"):
+        return frozenset((NEVER,))
     if context.startswith("!("):
         return frozenset()
     for term in context.split("&&"):

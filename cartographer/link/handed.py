@@ -11,7 +11,7 @@ from cartographer.link.index import bare
 from cartographer.link.sites import Given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names, Scope
@@ -78,7 +78,7 @@ class Handed:
                 yield from self._classes(types[name], spot.scope)
 
     def _classes(self, name: str, scope: Scope) -> Iterator[Given]:
-        for cls in self.names.classes(name, scope)[:1]:
+        for cls in general(self.names.classes(name, scope)):
             if self.follows(cls):
                 yield Given(cls.name, cls.path, cls.line)
 
@@ -103,13 +103,13 @@ class Handed:
             functions = [d for d in self.names.functions(match[1], spot.scope) if d.path == spot.scope.path]
             yield from functions[:2]
             if not functions:
-                for cls in self.names.classes(match[1], spot.scope)[:1]:
+                for cls in general(self.names.classes(match[1], spot.scope)):
                     if self.follows(cls):
                         yield from self.runs(cls)[:1]
 
     def runs(self, cls: Defined) -> tuple[Defined, ...]:
         """What a functor runs: its call operators, else its other methods."""
-        methods = self.index.methods.get((cls.path, cls.segments), ())
+        methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
 
     def kernels(self, name: str, scope: Scope, inside: Defined) -> tuple[Defined, ...]:
@@ -130,6 +130,11 @@ class Handed:
             text = self.source(defined.path) if self.source is not None else None
             known = self._texts[defined.path] = (text or "").split("\n")
         return "\n".join(known[defined.fact.line - 1 : defined.fact.end])
+
+
+def general(classes: Sequence[Defined]) -> tuple[Defined, ...]:
+    """The class that stands for all of them: the template rather than one of its specialisations."""
+    return tuple(sorted(classes, key=lambda c: bool(c.fact.specialization))[:1])
 
 
 def _lambdas_in(inside: Defined, call: Call, order: int) -> Iterator[Given]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cartographer.link.device import answers
+from cartographer.link.device import NEVER, answers
 from cartographer.link.stubs import serving
 
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ class Search:
                 ways.append(Way(0.2 * len(launching.hops) * 0.1 + self._aside(site) + _order(site), (), site, start, launched=_through(launching, target, 0.0)))
                 continue
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
+            if NEVER in site.asks:
+                continue
             operators.extend(OperatorCall(o.site, (target, *o.hops)) for o in inner.operators if len(o.hops) < 5)
 
 

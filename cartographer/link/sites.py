@@ -6,15 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cartographer.link.device import NEVER
+
 if TYPE_CHECKING:
     from cartographer.link.composites import Called
     from cartographer.link.index import Defined
     from cartographer.link.names import Scope
     from cartographer.link.stubs import StubPlaces
     from cartographer.model.fact import Call
-
-NEVER = "another device"  # what a condition asks for that no key of ours answers
-
 
 @dataclass(frozen=True, slots=True)
 class Given:

@@ -47,8 +47,8 @@ def names(symbol):
         depth += (char == "<") - (char == ">")
         plain += char if depth == 0 and char != ">" else ""
     parts = [p.removeprefix("structured_") for p in re.split(r"::|\.", plain) if p]
-    if parts[-1] in ("impl", "meta", "operator()"):
-        parts = [*parts[:-1], "operator"] if parts[-1] == "operator()" else parts[:-1]
+    if parts[-1] == "operator()":
+        return ["operator"]
     return [parts[-1], *parts[-2:-1]]
 
 
@@ -58,8 +58,10 @@ def holds(step, text):
     if any(name in text for name in names(step.symbol)):
         return True
     made = re.search(r"(?:made by|in the body of) (\w+)", step.note)
-    if made is not None and made[1] in text:
+    if made is not None and (made[1] in text or any(word in step.symbol for word in _ARGUMENT.findall(text))):
         return True
+    if "Metal" in step.note and any(len(word) > 3 and step.symbol.startswith(word) for word in _ARGUMENT.findall(text)):
+        return True  # a host name, put together from the function's
     written = re.match(r"written by the build: (\w+)", step.note)
     if written is not None and written[1] in text:
         return True
