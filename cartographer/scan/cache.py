@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cartographer.model.fact import FileFacts
+from cartographer.model.location import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,21 +62,23 @@ class FactCache:
             self._connection = self._open(path)
 
     def _open(self, path: Path) -> sqlite3.Connection | None:
-        for attempt in (1, 2):
+        """Open for writing; a damaged file is set aside first; where writing is impossible, open for reading."""
+        for _ in range(2):
             connection = None
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+                connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=NORMAL")
                 connection.execute(_SCHEMA)
-            except (sqlite3.Error, OSError) as error:
+            except (sqlite3.OperationalError, OSError):
                 if connection is not None:
                     connection.close()
-                if attempt == 2 or not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
-                    return None
-                with contextlib.suppress(OSError):
-                    path.replace(path.with_suffix(".damaged"))
+                return _for_reading(path)
+            except sqlite3.DatabaseError:
+                if connection is not None:
+                    connection.close()
+                _set_aside(path)
             else:
                 return connection
         return None
@@ -95,7 +98,10 @@ class FactCache:
             marks = ",".join("?" * len(part))
             try:
                 rows = self._connection.execute(f"SELECT key, sum, data FROM facts WHERE key IN ({marks})", part).fetchall()  # noqa: S608
-            except sqlite3.Error:
+            except sqlite3.OperationalError:
+                return
+            except sqlite3.DatabaseError:
+                self._start_anew()
                 return
             for key, checksum, data in rows:
                 if isinstance(data, bytes) and zlib.crc32(data) == checksum:
@@ -110,9 +116,18 @@ class FactCache:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", rows)
             self._connection.execute("COMMIT")
-        except sqlite3.Error:
+        except sqlite3.Error as error:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
+            if not isinstance(error, sqlite3.OperationalError):
+                self._start_anew()
+
+    def _start_anew(self) -> None:
+        """Set a damaged file aside and begin an empty one."""
+        self.close()
+        if self.path is not None:
+            _set_aside(self.path)
+            self._connection = self._open(self.path)
 
     def close(self) -> None:
         """Close the file."""
@@ -122,8 +137,22 @@ class FactCache:
             self._connection = None
 
 
+def _for_reading(path: Path) -> sqlite3.Connection | None:
+    """A cache that cannot be written may still be read."""
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        connection.execute("SELECT count(*) FROM (SELECT 1 FROM facts LIMIT 1)")
+    except (sqlite3.Error, OSError, ValueError):
+        return None
+    return connection
+
+
+def _set_aside(path: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        with contextlib.suppress(OSError):
+            Path(f"{path}{ending}").replace(f"{path}{ending}.damaged")
+
+
 def key_of(path: str, blob: str) -> str:
     """The key of a file: content, language (a .h scanned as C++ is not the same text scanned as CUDA), scanner."""
-    from cartographer.model.location import language_of
-
     return f"{blob}:{language_of(path).value}:{scanner_version()}"

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
+from cartographer.errors import ScanError
 from cartographer.model.fact import FileFacts
+from cartographer.model.location import language_of
 from cartographer.progress import interrupts_are_ours
 from cartographer.scan.cache import FactCache, decode, encode, key_of
 from cartographer.scan.one import scan_file
@@ -54,27 +57,43 @@ class FactBase(Mapping[str, FileFacts]):
 
 def _scan_batch(batch: list[tuple[str, str, bytes]]) -> list[tuple[str, bytes]]:
     """In a worker: (key, encoded facts) of each file."""
-    return [(key, encode(scan_file(path, data))) for path, key, data in batch]
+    return [(key, encode(_facts(path, data))) for path, key, data in batch]
+
+
+def _facts(path: str, data: bytes) -> FileFacts:
+    """The facts of one file; one that the scanner fails on is noted, and costs no other file its facts."""
+    try:
+        return scan_file(path, data)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the build goes on, and parse health shows it
+        note = f"the scanner failed: {type(error).__name__}: {error}"
+        return FileFacts(language_of(path).value, data.count(b"\n") + 1, 1, len(data), notes=(note,))
 
 
 def gather(files: Iterable[File], cache: FactCache, workers: int = 2, progress: Progress | None = None) -> FactBase:
     """The facts of all files, kept ones from the cache, the others scanned and then kept."""
-    listed = list(files)
-    keys = {path: key_of(path, blob) for path, blob, _ in listed}
+    contents = {path: (blob, data) for path, blob, data in files}
+    blobs = {path: blob for path, (blob, _) in contents.items()}
+    return gather_from(blobs, lambda paths: ((p, contents[p][1]) for p in paths), cache, workers, progress)
+
+
+def gather_from(
+    blobs: Mapping[str, str], read: Callable[[Iterable[str]], Iterable[tuple[str, bytes]]], cache: FactCache,
+    workers: int = 2, progress: Progress | None = None,
+) -> FactBase:
+    """As `gather`, for paths and blob ids alone: only what no earlier build has scanned is read at all."""
+    keys = {path: key_of(path, blob) for path, blob in blobs.items()}
     known = dict(cache.load(set(keys.values())))
-    missing: dict[str, tuple[str, str, bytes]] = {}
-    for path, _, data in listed:
-        if keys[path] not in known:
-            missing.setdefault(keys[path], (path, keys[path], data))
+    first = {key: path for path, key in sorted(keys.items(), reverse=True) if key not in known}
     if progress is not None:
-        progress.stage("scanning", len(listed))
-        progress.step(len(listed) - len(missing))
-    for part in _scanned(list(missing.values()), workers):
+        progress.stage("scanning", len(set(keys.values())))
+        progress.step(len(set(keys.values())) - len(first))
+    missing = [(path, keys[path], data) for path, data in read(sorted(first.values()))]
+    for part in _scanned(missing, workers):
         cache.keep(part)
         known.update(part)
         if progress is not None:
             progress.step(len(part))
-    return FactBase({path: known[keys[path]] for path, _, _ in sorted(listed)})
+    return FactBase({path: known[keys[path]] for path in sorted(blobs) if keys[path] in known})
 
 
 def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Iterator[list[tuple[str, bytes]]]:
@@ -84,10 +103,16 @@ def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Iterator[list
         for batch in batches:
             yield _scan_batch(batch)
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    # Facts have no cycles: the workers' collector would only walk millions of them in vain.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=gc.disable) as pool:
         with interrupts_are_ours():
             found = pool.map(_scan_batch, batches)
-        yield from found
+        try:
+            yield from found
+        except BrokenProcessPool as error:
+            raise ScanError(
+                "a process that scans ended before its time", hint="memory may be short: try fewer jobs",
+            ) from error
 
 
 def _batches(files: list[tuple[str, str, bytes]]) -> list[list[tuple[str, str, bytes]]]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import hashlib
 import sqlite3
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from cartographer.scan import pool
 from cartographer.scan.cache import FactCache, decode, encode, key_of
 from cartographer.scan.one import scan_file
-from cartographer.scan.pool import gather, scan_files
+from cartographer.scan.pool import gather, gather_from, scan_files
 
 
 def files(count: int) -> list[tuple[str, str, bytes]]:
@@ -76,6 +77,70 @@ def test_a_damaged_or_unusable_file_costs_only_the_cache(tmp_path: Path) -> None
     assert not blocked.usable
     assert len(gather(files(2), blocked, 1)) == 2
     assert len(gather(files(2), FactCache(None), 1)) == 2
+
+
+def test_a_page_of_rubbish_in_the_middle_is_survived(tmp_path: Path) -> None:
+    path = tmp_path / "facts.db"
+    cache = FactCache(path)
+    whole = dict(gather(files(200), cache, 1))
+    cache.close()
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xa5" * (len(data) - 4096)
+    path.write_bytes(data)
+    cache = FactCache(path)
+    assert dict(gather(files(200), cache, 1)) == whole
+    assert dict(gather(files(200), cache, 1)) == whole
+    assert len(list(cache.load([key_of(p, b) for p, b, _ in files(200)]))) == 200
+    cache.close()
+
+
+def test_a_cache_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "facts.db"
+    cache = FactCache(path)
+    gather(files(3), cache, 1)
+    cache.close()
+    connect = sqlite3.connect
+
+    def denied(where: object, **more: object) -> sqlite3.Connection:
+        if more.get("uri"):
+            return connect(where, **more)  # type: ignore[call-overload, no-any-return]
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr(sqlite3, "connect", denied)
+    cache = FactCache(path)
+    assert len(list(cache.load([key_of(p, b) for p, b, _ in files(3)]))) == 3
+    cache.keep([("x", b"1")])
+    assert len(gather(files(4), cache, 1)) == 4
+    cache.close()
+
+
+def test_only_what_is_unknown_is_read(tmp_path: Path) -> None:
+    cache = FactCache(tmp_path / "facts.db")
+    gather(files(3), cache, 1)
+    asked: list[str] = []
+
+    def read(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        wanted = list(paths)
+        asked.extend(wanted)
+        return ((p, d) for p, _, d in files(6) if p in wanted and p != "d/f5.cpp")
+
+    found = gather_from({p: b for p, b, _ in files(6)}, read, cache, 1)
+    assert asked == ["d/f3.cpp", "d/f4.cpp", "d/f5.cpp"]
+    assert list(found) == [f"d/f{i}.cpp" for i in range(5)]
+    cache.close()
+
+
+def test_a_failure_of_the_scanner_costs_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(path: str, data: bytes) -> object:
+        if path.endswith("f1.cpp"):
+            raise RecursionError("deep")
+        return scan_file(path, data)
+
+    monkeypatch.setattr(pool, "scan_file", fails)
+    found = gather(files(3), FactCache(None), 1)
+    assert found["d/f1.cpp"].notes == ("the scanner failed: RecursionError: deep",)
+    assert found["d/f1.cpp"].error_bytes > 0
+    assert found["d/f2.cpp"].definitions
 
 
 def test_two_writers_at_once(tmp_path: Path) -> None:
