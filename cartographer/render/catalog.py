@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.source import SourceKind
 from cartographer.render import coverage, urls
 from cartographer.render.ground import Ground
 
@@ -64,8 +65,9 @@ class Catalog:
         unresolved: Sequence[Unresolved],
         strata: Strata,
         landmarks: Sequence[Landmark] = (),
+        tree: frozenset[str] = frozenset(),
     ) -> None:
-        """Take the values as the store has them; `symbols` by path, in line order."""
+        """Take the values as the store has them; `symbols` by path, in line order; `tree` all paths, empty when not known."""
         self.info = info
         self.source = info.source
         self.operators = tuple(sorted(operators, key=lambda op: op.name))
@@ -75,6 +77,7 @@ class Catalog:
         self.generated = tuple(sorted(generated, key=lambda entry: entry.name))
         self.unresolved = tuple(unresolved)
         self.landmarks = tuple(landmarks)
+        self.tree = tree if info.source.kind is not SourceKind.WHEEL else frozenset()  # a wheel ships only some of the repository
         self.ground = Ground(strata)
         self.by_name = {op.name: op for op in self.operators}
         self.by_path = {entry.path: entry for entry in self.files}

@@ -56,6 +56,7 @@ def load(reader: Reader) -> Catalog:
         reader.unresolved(),
         reader.strata(),
         reader.landmarks(),
+        reader.paths(),
     )
 
 

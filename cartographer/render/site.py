@@ -171,13 +171,13 @@ class Site:
 
     def is_generated(self, path: str) -> bool:
         """Whether a path names a file that only the build writes."""
-        if path in self.catalog.by_path:
+        if path in self.catalog.by_path or path in self.catalog.tree:
             return False
         return path.startswith("build/") or "/" not in path or _SHARD.sub("", path) in self.generated
 
     def receipt(self, path: str, line: int = 0, end: int | None = None) -> Receipt:
         """Where something was read: a pinned line on the web, plain text for a generated file."""
-        if self.is_generated(path):
+        if self.is_generated(path) or (self.catalog.tree and path not in self.catalog.tree and path not in self.catalog.by_path):
             return Receipt(path.rpartition("/")[2], None)
         return Receipt(at(path, line), self.links.line(path, line, end))
 

@@ -146,5 +146,6 @@ def atlas(**changes: object) -> Atlas:
         "generated": (GeneratedFile("python_variable_methods.cpp", "tools/autograd/gen_python_functions.py", 4, None, 1, f"Methods. {EVIL}"),),
         "unresolved": (Unresolved("link", "aten::mul.Tensor CPU", f"two definitions, {EVIL}", f"{NATIVE}/BinaryOps.cpp", 10),),
         "strata": STRATA,
+        "paths": tuple(sorted(entry.path for entry in FILES)),
     }
     return Atlas(**(values | changes))  # type: ignore[arg-type]
