@@ -38,10 +38,10 @@ def diff_command(
     Exit code: 0 nothing at or above --fail-on, 1 something, 2 could not compare.
     """
     from cartographer import progress
-    from cartographer.model.change import Level
     from cartographer.compare.forms import FORMS
     from cartographer.compare.selection import Selection
     from cartographer.errors import CartographerError, CompareError
+    from cartographer.model.change import Level
     from cartographer.pipeline import releases
 
     teller = progress.for_terminal(quiet=not sys.stderr.isatty())
