@@ -217,9 +217,10 @@ class CallGraph:
         for match in _LAUNCH.finditer(text):
             launched.add(match[1])
             kernels = self.handed.kernels(match[1], spot.scope, spot.inside)
-            yield spot.site("launch", match[1], kernels, line=start + text.count("\n", 0, match.start()))
+            yield spot.site("launch", match[1], kernels, line=self._line_of(match[1], found, spot, start + text.count("\n", 0, match.start())))
         for match in _CALLED.finditer(text):
-            name, line = match[1], start + text.count("\n", 0, match.start(1))
+            name = match[1]
+            line = self._line_of(name, found, spot, start + text.count("\n", 0, match.start(1)))
             if bare(name) in self.stubs:
                 yield spot.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace), line=line)
             elif (title := library(name, self.device)) and not self._ours(bare(name)):
@@ -230,6 +231,14 @@ class CallGraph:
                 targets = tuple(d for d in self.names.functions(name, spot.scope) if self.follows(d))
                 if targets:
                     yield spot.site("helper", name, tuple(sorted(targets, key=_by_type)[:4]), line=line)
+
+    def _line_of(self, name: str, macro: MacroDefinition, spot: Spot, line: int) -> int:
+        """The line that holds a name of a macro's expansion: that of the body, or of the use when an argument brings it."""
+        pattern = re.compile(rf"\b{re.escape(bare(name))}\b")
+        if pattern.search(macro.body):
+            return line
+        first, last = spot.call.line, max(spot.call.line, spot.call.end_line)
+        return next((n for n, text in enumerate(self.handed.lines(spot.inside.path, first, last), first) if pattern.search(text)), first)
 
     def _local_macro(self, name: str, path: str, line: int) -> MacroDefinition | None:
         """The macro of a name that is in force in a file on a line."""

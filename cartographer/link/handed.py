@@ -125,11 +125,15 @@ class Handed:
 
     def _text(self, defined: Defined) -> str:
         """The source of a definition, "" when its text is not at hand."""
-        known = self._texts.get(defined.path)
+        return "\n".join(self.lines(defined.path, defined.fact.line, defined.fact.end))
+
+    def lines(self, path: str, first: int, last: int) -> list[str]:
+        """Some lines of a file, none when its text is not at hand."""
+        known = self._texts.get(path)
         if known is None:
-            text = self.source(defined.path) if self.source is not None else None
-            known = self._texts[defined.path] = (text or "").split("\n")
-        return "\n".join(known[defined.fact.line - 1 : defined.fact.end])
+            text = self.source(path) if self.source is not None else None
+            known = self._texts[path] = (text or "").split("\n")
+        return known[first - 1 : last]
 
 
 def general(classes: Sequence[Defined]) -> tuple[Defined, ...]:
