@@ -209,7 +209,7 @@ class Build:
             on = bool(self._value(name)) if name not in VIEW else VIEW[name] not in _FALSE
             if negated and on:
                 words.append(f"not {word}")
-            elif not on:
+            elif not negated and not on:
                 words.append(word)
         return words or [re.sub(r"\s+", " ", condition)]
 

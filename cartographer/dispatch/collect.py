@@ -13,7 +13,7 @@ from cartographer.dispatch.blocks import block_macros
 from cartographer.dispatch.build import Build, in_view
 from cartographer.dispatch.cmake import read_project
 from cartographer.dispatch.findings import Findings
-from cartographer.dispatch.inference import inferred_schema
+from cartographer.dispatch.inference import custom_classes, inferred_schema
 from cartographer.dispatch.keys import PATHS, read_rules
 from cartographer.dispatch.library import library_findings, scopes, wanted
 from cartographer.dispatch.python.findings import python_findings
@@ -93,7 +93,8 @@ def _registrations(
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
     found = library_findings(listed, table, build, scopes(facts)) + Findings(unresolved=notes)
-    found = replace(found, defined=tuple(_with_schema(defined, facts) for defined in found.defined))
+    classes = custom_classes(text for _, text in listed)
+    found = replace(found, defined=tuple(_with_schema(defined, facts, classes) for defined in found.defined))
     if not complete:
         reason = "not in a wheel: blocks of TORCH_LIBRARY stand in .cpp files"
         found += Findings(unresolved=(Unresolved("dispatch", "registrations by hand in C++", reason),))
@@ -107,11 +108,11 @@ def _registrations(
     return Collected(found, rules, len({s.name for s in found.script}), complete, paths)
 
 
-def _with_schema(defined: Defined, facts: Mapping[str, FileFacts]) -> Defined:
+def _with_schema(defined: Defined, facts: Mapping[str, FileFacts], classes: Mapping[str, str]) -> Defined:
     """A definition by name alone, with the schema that its function's type gives."""
     if defined.schema is not None or not defined.function:
         return defined
-    return replace(defined, schema=inferred_schema(defined.name, defined.function, defined.place.path, facts))
+    return replace(defined, schema=inferred_schema(defined.name, defined.function, defined.place.path, facts, classes))
 
 
 def _world(rules: KeyRules, operators: tuple[Operator, ...], found: Findings, *, complete: bool) -> World:
@@ -130,7 +131,7 @@ def _world(rules: KeyRules, operators: tuple[Operator, ...], found: Findings, *,
         if not registered.build and registered.name in world.schemas:
             key = rules.catch_all if registered.key == "CatchAll" else rules.key(registered.key)
             world.kernels.setdefault(registered.name, {})[key] = registered.fallthrough
-    world.add_script(s.name for s in found.script)
+    world.add_script((s.name, s.schema) for s in found.script)
     return world
 
 

@@ -23,18 +23,47 @@ _LISTS = frozenset({"vector", "ArrayRef", "List", "ITensorListRef"})
 _OPTIONALS = frozenset({"optional"})
 
 
-def inferred_schema(name: str, function: str, place_path: str, facts: Mapping[str, FileFacts]) -> str | None:
-    """`name(Tensor _0, int _1) -> Tensor _0`, or None when the function or a type of it cannot be told."""
+_CLASS = re.compile(
+    r'TORCH_LIBRARY(?:_FRAGMENT\w*)?\s*\(\s*(?P<block>\w+)'
+    r'|\bclass_\s*<\s*(?P<type>[\w:]+)\s*>\s*\w*\s*\(\s*(?:TORCH_SELECTIVE_CLASS\s*\(\s*)?"(?P<first>\w+)"\s*\)?\s*(?:,\s*"(?P<second>\w+)")?'
+)
+
+
+def custom_classes(texts: Iterable[str]) -> dict[str, str]:
+    """C++ classes that TorchScript knows, by their last name: `torch::class_<T>("ns", "Name")`, `m.class_<T>("Name")`
+    (torch/custom_class.h).
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        if "class_" not in text:
+            continue
+        namespace = ""
+        for use in _CLASS.finditer(text):
+            if use.group("block"):
+                namespace = use.group("block")
+                continue
+            space, name = (use.group("first"), use.group("second")) if use.group("second") else (namespace, use.group("first"))
+            found[use.group("type").rpartition("::")[2]] = f"__torch__.torch.classes.{space}.{name}"
+    return found
+
+
+def inferred_schema(
+    name: str, function: str, place_path: str, facts: Mapping[str, FileFacts], classes: Mapping[str, str] | None = None
+) -> str | None:
+    """`name(Tensor _0, int _1) -> Tensor _0`, or None when the function or a type of it cannot be told. `classes`: the
+    custom classes.
+    """
+    known = classes or {}
     found = _definition(function, place_path, facts)
     if found is None or found.template:
         return None
     arguments: list[str] = []
     for number, parameter in enumerate(p for p in found.parameters if p not in ("", "void")):
-        typed = schema_type(re.sub(r"\s*=.*", "", parameter, flags=re.DOTALL), named=True)
+        typed = schema_type(re.sub(r"\s*=.*", "", parameter, flags=re.DOTALL), named=True, classes=known)
         if typed is None:
             return None
         arguments.append(f"{typed} _{number}")
-    returns = _returns(found.returns)
+    returns = _returns(found.returns, known)
     return None if returns is None else f"{name}({', '.join(arguments)}) -> {returns}"
 
 
@@ -57,30 +86,34 @@ def _definition(function: str, path: str, facts: Mapping[str, FileFacts]) -> Def
     return found[0] if len(shapes) == 1 else None
 
 
-def _returns(text: str) -> str | None:
+def _returns(text: str, classes: Mapping[str, str]) -> str | None:
     text = re.sub(r"\b(?:static|inline|const|TORCH_API|constexpr)\b", "", text).strip()
     if text in ("void", ""):
         return "()" if text else None
     inner = _template(text, {"tuple"})
     if inner is None:
-        typed = schema_type(text, named=False)
+        typed = schema_type(text, named=False, classes=classes)
         return None if typed is None else f"{typed} _0"
-    parts = [schema_type(part, named=False) for part in _split(inner)]
+    parts = [schema_type(part, named=False, classes=classes) for part in _split(inner)]
     if None in parts:
         return None
     return "(" + ", ".join(f"{p} _{n}" for n, p in enumerate(parts)) + ")"
 
 
-def schema_type(text: str, *, named: bool) -> str | None:
+def schema_type(text: str, *, named: bool, classes: Mapping[str, str] | None = None) -> str | None:
     """A C++ type as a schema writes it; `named` when a parameter's name stands behind it."""
+    known = classes or {}
     text = re.sub(r"\b(?:const|struct|class)\b|&", " ", text).strip()
     if named:
         text = re.sub(r"(?<=[\s>])\w+\Z", "", text).strip() or text
     inner = _template(text, _LISTS | _OPTIONALS)
     if inner is not None:
-        element = schema_type(inner, named=False)
+        element = schema_type(inner, named=False, classes=known)
         mark = "?" if re.match(r"(?:\w+::)*optional\b", text) else "[]"
         return None if element is None else element + mark
+    held = _template(text, {"intrusive_ptr"})
+    if held is not None:
+        return known.get(held.strip().rpartition("::")[2])
     return _PLAIN.get(re.sub(r"\A(?:::)?(?:\w+::)*", "", text))
 
 

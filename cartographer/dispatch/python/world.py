@@ -110,7 +110,7 @@ class World:
     serves: Callable[[Mapping[str, bool]], Mapping[str, str]]  # {key: fallthrough} -> computed table
     schemas: dict[str, str] = field(default_factory=dict)  # full name -> schema text
     kernels: dict[str, dict[str, bool]] = field(default_factory=dict)  # full name -> {key: fallthrough}
-    script: set[str] = field(default_factory=set)  # TorchScript-only overloads
+    script: dict[str, str] = field(default_factory=dict)  # TorchScript-only overloads: full name -> schema text
     is_complete: bool = True  # False: operators may exist that this source does not show (a wheel)
     defined: list[Defined] = field(default_factory=list)
     registered: list[Registered] = field(default_factory=list)
@@ -125,11 +125,13 @@ class World:
             self._overloads.setdefault(base, []).append(overload)
         self.schemas[name] = schema
 
-    def add_script(self, names: Iterable[str]) -> None:
-        """Make TorchScript's own overloads known: packets list them, the dispatcher has no kernel for them."""
-        for name in names:
+    def add_script(self, operators: Iterable[tuple[str, str]]) -> None:
+        """Make TorchScript's own overloads known, as (name, schema): packets list them, the dispatcher has no kernel for
+        them.
+        """
+        for name, schema in operators:
             if name not in self.schemas:
-                self.script.add(name)
+                self.script[name] = schema
                 base, _, overload = name.partition(".")
                 known = self._overloads.setdefault(base, [])
                 if overload not in known:
@@ -143,7 +145,7 @@ class World:
         """The parsed schema of an operator, None when it has none that we can read."""
         if name not in self._parsed:
             try:
-                self._parsed[name] = parse_schema(self.schemas[name])
+                self._parsed[name] = parse_schema(self.schemas.get(name) or self.script[name])
             except (KeyError, ValueError):
                 return None
         return self._parsed[name]

@@ -4,7 +4,7 @@
 import pytest
 
 from cartographer.dispatch import assemble, collect
-from cartographer.dispatch.inference import inferred_schema, schema_type
+from cartographer.dispatch.inference import custom_classes, inferred_schema, schema_type
 from cartographer.dispatch.keys import KEYS
 from cartographer.model.fact import Definition, FileFacts
 from cartographer.model.location import Location
@@ -89,3 +89,11 @@ def test_schemas_inferred_from_cpp_types():
     assert inferred_schema("q::f", "n::f", "a.cpp", facts("Own x", returns="void")) is None
     assert inferred_schema("q::f", "n::g", "a.cpp", given) is None
     assert schema_type("const c10::List<c10::List<std::string>>& strings", named=True) == "str[][]"
+
+
+def test_custom_classes_have_torchscript_names():
+    text = 'TORCH_LIBRARY_FRAGMENT(profiler, m) {\n m.class_<PythonRecord>("_Record");\n}\nauto c = torch::class_<::c10d::Group>("c10d", "ProcessGroup");'
+    known = custom_classes([text])
+    assert known == {"PythonRecord": "__torch__.torch.classes.profiler._Record", "Group": "__torch__.torch.classes.c10d.ProcessGroup"}
+    assert schema_type("const c10::intrusive_ptr<PythonRecord>& r", named=True, classes=known) == known["PythonRecord"]
+    assert schema_type("const c10::intrusive_ptr<Other>& r", named=True, classes=known) is None

@@ -86,7 +86,7 @@ def follow(**modules):
     for name, schema in SCHEMAS.items():
         world.add(name, schema)
         world.kernels[name] = {"CompositeImplicitAutograd" if name == "aten::made_of" else "CPU": False}
-    world.add_script(["aten::add.str"])
+    world.add_script([("aten::add.str", "aten::add.str(str a, str b) -> str")])
     return python_findings({p: textwrap.dedent(t).encode() for p, t in files.items()}, world, lambda name: name == "mkldnn")
 
 
