@@ -71,7 +71,7 @@ def open_tree(request: SourceRequest, progress: Progress, only: Callable[[str], 
     elif request.from_wheel:
         tree = _open_index(request, cache, progress, only)
     elif request.repo is not None and not _URL.match(request.repo):
-        tree = _open_repository(Path(request.repo), request.version or "HEAD")
+        tree = _open_repository(Path(request.repo), request.version or "HEAD", request.history)
     else:
         tree = _open_remote(request, cache, progress)
     _tell_missing(tree, progress)
@@ -99,14 +99,17 @@ def _open_source(source: str, cache: Cache, python: Path | None, only: Callable[
     return DirectoryTree(path, cache, only)
 
 
-def _open_repository(path: Path, version: str) -> GitTree:
-    """--repo PATH: an existing clone, which is only read."""
+def _open_repository(path: Path, version: str, asked: HistoryLevel) -> GitTree:
+    """--repo PATH: an existing clone, which is only read; of its history no more than is asked for."""
     described = os.fspath(path)
     git_dir = find_git_dir(path)
     if git_dir is None:
         found = "no such folder" if not path.exists() else "not a git repository"
         raise CheckoutError(found, where=described, hint="--repo takes the path or URL of a clone of PyTorch; an unpacked tree goes to --source.")
-    return GitTree(git_dir, resolve(Git(git_dir), version, described), described)
+    tree = GitTree(git_dir, resolve(Git(git_dir), version, described), described)
+    if asked is HistoryLevel.NONE or (asked is HistoryLevel.FILES and of_clone(git_dir, tree.commit).level is HistoryLevel.LINES):
+        tree.history = HistoryAccess(str(git_dir), tree.commit, asked, reason=f"only --history {asked.value} was asked for")
+    return tree
 
 
 def _open_index(request: SourceRequest, cache: Cache, progress: Progress, only: Callable[[str], bool] | None = None) -> WheelTree:

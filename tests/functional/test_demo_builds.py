@@ -178,3 +178,15 @@ def test_nothing_changed_nothing_written(demo, tmp_path, monkeypatch):
     build(BuildRequest(SourceRequest(version=DEMO_TAG, repo=str(demo.repo), cache=demo.cache), demo.out, workers=1))
     assert parsed == []
     assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+@pytest.mark.parametrize("level", ["none", "files"])
+def test_no_more_history_than_asked_for(mini_repo, tmp_path, level):
+    from cartographer.model.source import HistoryLevel
+
+    request = SourceRequest(version="v0.2.0", repo=str(mini_repo), history=HistoryLevel(level), cache=tmp_path / "cache")
+    out = build(BuildRequest(request, tmp_path / "out", workers=1, html=False))
+    with Reader(out) as reader:
+        strata = reader.strata()
+    assert strata.level == level
+    assert not any(dated.runs for dated in strata.files.values())
