@@ -15,20 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cartographer.history.commits import Commits
-    from cartographer.history.plumbing import Git
+    from cartographer.history.plumbing import Asker, Git
 
 PLAIN = ("--no-renames", "--inter-hunk-context=0", "--diff-algorithm=default")
 
 
-def refine(git: Git, commits: Commits, told: dict[int, list[Change]]) -> None:
+# A search for copies knows all sources that blame does, and some more: files that were changed and stay.
+COPIES = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "-C", "--no-abbrev")
+
+
+def refine(git: Git, commits: Commits, told: dict[int, list[Change]], copies: Asker) -> None:
     """Give new and renamed files the source that blame would find, where a commit leaves it a choice."""
     asked = [commit for commit, changes in told.items() if _leaves_a_choice(changes)]
     if not asked:
         return
-    # A search for copies knows all sources that blame does, and some more: files that were changed and stay.
-    command = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "-C", "--no-abbrev")
-    stream = git.stream(*command, stdin=b"".join(commits.line(commit) for commit in asked))
-    for name, rows in raw.parse(stream.pieces()):
+    for name, rows in list(raw.parse(copies.ask(b"".join(commits.line(commit) for commit in asked)))):
         commit = commits.index[name]
         paired = {change.path: change for change in told[commit] if change.kind == ADDED or (change.kind == RENAMED and change.blob)}
         gone = {change.old or change.path for change, _ in rows if change.kind in {RENAMED, DELETED}}
@@ -39,7 +40,6 @@ def refine(git: Git, commits: Commits, told: dict[int, list[Change]]) -> None:
                 old = source(git, parent, name, change.path, gone)
                 if old is not None and old != change.old:
                     _replace(git, parent, change, old)
-    stream.close()
 
 
 def _leaves_a_choice(changes: list[Change]) -> bool:

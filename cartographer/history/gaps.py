@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 class Gaps:
     """The objects that a history needs and this clone has not, looked up when something asks for them."""
 
-    def __init__(self, git: Git, commits: Commits) -> None:
-        self._git, self._commits = git, commits
+    def __init__(self, git: Git, commits: Commits, *, partial: bool = False) -> None:
+        self._git, self._commits, self._partial = git, commits, partial
         self._missing: frozenset[bytes] | None = None
         self._lock = threading.Lock()
+        self._met: set[bytes] = set()
         self.objects = 0
 
     @property
     def missing(self) -> frozenset[bytes]:
-        """Their ids. git only looks which objects are there; nothing is fetched."""
+        """All of them. git only looks which objects are there; nothing is fetched."""
         with self._lock:
             if self._missing is None:
                 tip = self._commits.ids[self._commits.tip]
@@ -41,19 +42,26 @@ class Gaps:
     def concerned(self, part: list[int]) -> set[int]:
         """Those commits whose patches need a missing blob."""
         stream = self._git.stream(*raw.COMMAND, "--stdin", stdin=b"".join(self._commits.line(one) for one in part))
-        found = set()
-        for name, rows in raw.parse(stream.pieces()):
-            if any(blob in self.missing for change, before in rows for blob in (before, change.blob)):
-                found.add(self._commits.index[name])
+        needed = {
+            self._commits.index[name]: {blob for change, before in rows for blob in (before, change.blob) if blob.strip(b"0")}
+            for name, rows in raw.parse(stream.pieces())
+        }
         stream.close()
-        return found
+        self._met |= self._absent(set().union(*needed.values()))
+        return {commit for commit, blobs in needed.items() if blobs & self._met}
+
+    def _absent(self, blobs: set[bytes]) -> set[bytes]:
+        if self._partial:  # asking for a promised object by its name would have git try to fetch it
+            return blobs & self.missing
+        out = self._git.run("cat-file", "--batch-check", stdin=b"".join(blob + b"\n" for blob in sorted(blobs)))
+        return {row.split()[0] for row in out.splitlines() if row.endswith(b" missing")}
 
     def changes(self, commit: int) -> list[Change]:
         """What a concerned commit did: patches of the readable files, bare facts of the others."""
         words = self._commits.line(commit)
         names = words.decode("ascii").split()[::-1]
         ((_, rows),) = raw.parse(iter([words.split()[0] + b"\0" + self._git.run(*raw.COMMAND, "--no-commit-id", *names)]))
-        shut = [change for change, before in rows if before in self.missing or change.blob in self.missing]
+        shut = [change for change, before in rows if before in self._met or change.blob in self._met]
         paths = sorted({name for change in shut for name in (change.path, change.old) if name})
         told = [_unreadable(change) for change in shut]
         if len(shut) == len(rows):
@@ -68,8 +76,8 @@ class Gaps:
         if not undated:
             return ""
         return (
-            f"{len(self.missing)} objects of this history are not in the clone; {sum(undated)} lines of {len(undated)} files "
-            f"that they touch have no date. To get them, run: git --git-dir={self._git.folder} fetch --refetch --no-filter"
+            f"Some versions of files are not in this clone; {sum(undated)} lines of {len(undated)} files that they touch "
+            f"have no date. To get them, run: git --git-dir={self._git.folder} fetch --refetch --no-filter"
         )
 
 

@@ -132,7 +132,7 @@ class Asker:
         for piece in _pieces(child):
             tail = (tail + piece)[-len(self._END) - 1 :]
             yield piece
-            if tail == b"\n" + self._END:
+            if tail[1:] == self._END and tail[0] in b"\n\0":
                 self._feeder.join()
                 return
         self.close()

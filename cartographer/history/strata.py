@@ -75,7 +75,7 @@ def date_tree(
 
 def _date(asked: _Question) -> Strata:
     history = commits.read(asked.git, asked.rev)
-    gaps = Gaps(asked.git, history)
+    gaps = Gaps(asked.git, history, partial=bool(asked.ground.partial))
     level, reason = clone.level(asked.git, history, asked.ground, gaps, asked.level)
     if level == "none":
         return Strata("none", reason)

@@ -41,9 +41,9 @@ class Stream:
         self._wanted: Sequence[int] = ()
         self.fresh: frozenset[int] = frozenset()  # commits that git has to be asked for
         self._workers = max(1, workers)
-        self._askers: SimpleQueue[Asker] = SimpleQueue()
+        self._askers: SimpleQueue[tuple[Asker, Asker]] = SimpleQueue()
         for _ in range(self._workers):
-            self._askers.put(Asker(git, "diff-tree", "--stdin", "--root", *PATCH))
+            self._askers.put((Asker(git, "diff-tree", "--stdin", "--root", *PATCH), Asker(git, *follow.COPIES)))
 
     def begin(self, wanted: Sequence[int]) -> None:
         """Set git to work on those commits that no slice tells about; returns at once."""
@@ -73,42 +73,51 @@ class Stream:
         self._told.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
         for _ in range(self._workers):
-            self._askers.get().close()
+            for asker in self._askers.get():
+                asker.close()
         self._slices.close()
 
     def _read(self, part: list[int]) -> dict[int, list[Change]]:
-        told = self._diff(part)
-        if told is not None:
-            self._slices.add([self.commits.key(commit) for commit in part], list(told.values()))
-            return told
-        # Git died, most likely because of a blob that this clone lacks. Find the commits concerned, and go around.
-        bad = self._gaps.concerned(part)
+        askers = self._askers.get()
+        try:
+            return self._told_by(part, *askers)
+        except EOFError as error:
+            raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="Try `git fsck`.") from error
+        except BaseException:
+            for asker in askers:
+                asker.close()  # what it has still to say is not the answer to the next question
+            raise
+        finally:
+            self._askers.put(askers)
+
+    def _told_by(self, part: list[int], patches: Asker, copies: Asker) -> dict[int, list[Change]]:
+        told: dict[int, list[Change]] = {commit: [] for commit in part}
+        bad: set[int] = set()
+        rest = part
+        while (reached := self._diff(rest, told, patches)) < len(rest):
+            # Git died, most likely because of a blob that this clone lacks. Find the commits concerned, and go around.
+            found = self._gaps.concerned(rest[reached:])
+            if not found:
+                raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="Try `git fsck`.")
+            bad |= found
+            rest = [commit for commit in rest[reached:] if commit not in found]
         good = [commit for commit in part if commit not in bad]
-        told = self._diff(good)
-        if told is None:
-            raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="Try `git fsck`.")
-        self._slices.add([self.commits.key(commit) for commit in good], list(told.values()))
+        follow.refine(self._git, self.commits, {commit: told[commit] for commit in good}, copies)
+        self._slices.add([self.commits.key(commit) for commit in good], [told[commit] for commit in good])
         holed = {commit: self._gaps.changes(commit) for commit in sorted(bad)}
         self._slices.add([self.commits.key(commit) for commit in holed], list(holed.values()), holds=False)
         return told | holed
 
-    def _diff(self, part: list[int]) -> dict[int, list[Change]] | None:
-        """Changes by commit, in the order of `part`; None when git did not come to the end."""
-        told: dict[int, list[Change]] = {commit: [] for commit in part}
-        lines = b"".join(self.commits.line(commit) for commit in part)
-        asker = self._askers.get()
+    def _diff(self, part: list[int], told: dict[int, list[Change]], asker: Asker) -> int:
+        """Fill in the changes by commit; gives how many of the commits git got through."""
+        last = None
         try:
-            for name, changes in patch.parse(asker.ask(lines)):
-                told[self.commits.index[name]] = changes
+            for name, changes in patch.parse(asker.ask(b"".join(self.commits.line(commit) for commit in part))):
+                last = self.commits.index[name]
+                told[last] = changes
         except EOFError:
-            return None
-        except BaseException:
-            asker.close()  # what it has still to say is not the answer to the next question
-            raise
-        finally:
-            self._askers.put(asker)
-        follow.refine(self._git, self.commits, told)
-        return told
+            return 0 if last is None else part.index(last) + 1
+        return len(part)
 
 
 def _cut(commits: list[int], workers: int) -> Iterator[list[int]]:
