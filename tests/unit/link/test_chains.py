@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One test for each way by which PyTorch gets from a dispatch entry to device code."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sources import N, made, operator, steps  # noqa: E402
+
+from cartographer.model.location import Location  # noqa: E402
+from cartographer.model.operator import Origin, Status  # noqa: E402
+
+LOOPS = {N + "cuda/Loops.cuh": """
+namespace at::native {
+template <typename func_t>
+__global__ void elementwise_kernel(int n, func_t f) { f(n); }
+template <typename func_t>
+void gpu_kernel(TensorIteratorBase& iter, const func_t& f) {
+  elementwise_kernel<func_t><<<1, 2, 0, stream>>>(iter.numel(), f);
+}
+}
+"""}
+
+
+def test_structured_kernel_stub_registration_lambda_and_launch():
+    files = {**LOOPS, N + "Ops.cpp": """namespace at::native {
+DEFINE_DISPATCH(mul_stub);
+TORCH_IMPL_FUNC(mul_out)(const Tensor& self, const Tensor& result) {
+  mul_stub(device_type(), *this);
+}
+}
+""", N + "cuda/Mul.cu": """namespace at::native {
+void mul_kernel_cuda(TensorIteratorBase& iter) {
+  gpu_kernel(iter, [] GPU_LAMBDA(float a) -> float {
+    return a * a;
+  });
+}
+REGISTER_DISPATCH(mul_stub, &mul_kernel_cuda)
+}
+"""}
+    mul = operator("mul.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "CUDA", "at::native::structured_mul_out", Origin.STRUCTURED)
+    assert steps(files, mul) == [
+        ("entry", "TORCH_IMPL_FUNC(mul_out)", 3), ("stub", "mul_stub", 2), ("registration", "mul_stub", 7), ("kernel", "mul_kernel_cuda", 2),
+        ("device", "lambda", 3), ("device", "elementwise_kernel", 4),
+    ]
+
+
+def test_a_macro_makes_the_entry_and_another_the_kernel_with_its_registration():
+    files = {N + "Unary.cpp": """namespace at::native {
+#define CREATE_UNARY(func_out, func_stub) \\
+TORCH_IMPL_FUNC(func_out)(const Tensor& self, const Tensor& result) { \\
+  func_stub(device_type(), *this); \\
+}
+CREATE_UNARY(sin_out, sin_stub)
+DEFINE_DISPATCH(sin_stub);
+}
+""", N + "cpu/UnaryKernel.cpp": """namespace at::native {
+#define IMPLEMENT(op) \\
+  static void op##_kernel(TensorIteratorBase& iter) { iter.for_each([&](char** d) { vml(d); }); } \\
+  REGISTER_DISPATCH(op##_stub, &op##_kernel)
+
+IMPLEMENT(cos)
+IMPLEMENT(sin)
+}
+"""}
+    sin = operator("sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "CPU", "at::native::structured_sin_out", Origin.STRUCTURED)
+    assert steps(files, sin, key="CPU") == [
+        ("entry", "impl", 6), ("stub", "sin_stub", 7), ("registration", "sin_stub", 7), ("kernel", "sin_kernel", 7), ("device", "lambda", 7),
+    ]
+
+
+def test_overloads_are_told_apart_and_placeholders_passed_over():
+    files = {N + "cudnn/RNN.cpp": """namespace at::native {
+#if !AT_CUDNN_ENABLED()
+Tensor rnn(const Tensor& input, int64_t mode) { TORCH_CHECK(false); }
+#else
+Tensor rnn(const Tensor& input, bool train) { return input; }
+Tensor rnn(const Tensor& input, int64_t mode) { cudnnRNNForward(handle); return input; }
+#endif
+}
+"""}
+    rnn = operator("rnn(Tensor input, int mode) -> Tensor", "CUDA", "at::native::rnn")
+    assert steps(files, rnn) == [("entry", "rnn", 6), ("library", "cudnnRNNForward", 6)]
+    maker, _ = made({N + "cudnn/RNN.cpp": files[N + "cudnn/RNN.cpp"].replace("int64_t mode", "Dimname mode")}, rnn)
+    assert maker.chain(rnn, "CUDA").status is Status.UNRESOLVED  # neither overload takes what the operator gives
+
+
+def test_the_work_itself_is_an_operator_that_the_body_calls():
+    files = {N + "Act.cpp": """namespace at::native {
+Tensor relu(const Tensor& self) {
+  return at::clamp_min(self, 0);
+}
+Tensor clamp_min(const Tensor& self, const Scalar& min) {
+  at::cuda::blas::gemm<float>(1);
+}
+}
+""", "aten/src/ATen/cuda/CUDABlas.cpp": """namespace at::cuda::blas {
+template <>
+void gemm<double>(int n) { cublasDgemm(n); }
+template <>
+void gemm<float>(int n) {
+  cublasSgemm(n);
+}
+}
+"""}
+    relu = operator("relu(Tensor self) -> Tensor", "CUDA", "at::native::relu")
+    clamp = operator("clamp_min(Tensor self, Scalar min) -> Tensor", "CUDA", "at::native::clamp_min")
+    assert steps(files, relu, clamp) == [
+        ("entry", "relu", 2), ("calls", "clamp_min", 3), ("entry", "clamp_min", 5), ("kernel", "gemm<float>", 5), ("library", "cublasSgemm", 6),
+    ]
+
+
+def test_a_composite_shows_the_operators_that_it_calls_and_no_questions():
+    files = {N + "Lin.cpp": """namespace at::native {
+static Tensor helper(const Tensor& a) { return at::mm(a, a); }
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  if (a.dim() == 1 && a.is_complex()) {
+    return a.dot(b);
+  }
+  return helper(a);
+}
+}
+"""}
+    operators = [
+        operator("matmul(Tensor a, Tensor b) -> Tensor", "CompositeImplicitAutograd", "at::native::matmul", outcome="math kernel"),
+        operator("dot(Tensor self, Tensor b) -> Tensor"), operator("mm(Tensor self, Tensor b) -> Tensor"), operator("is_complex(Tensor self) -> bool"),
+    ]
+    maker, _ = made(files, *operators)
+    chain = maker.chain(operators[0], "CUDA")
+    assert [(s.role, s.symbol, s.line) for s in chain.steps] == [
+        ("entry", "at::native::matmul", 3), ("calls", "Tensor::dot", 5), ("kernel", "at::native::helper", 2), ("calls", "at::mm", 2),
+    ]
+    assert chain.steps[1].branch == "a.dim() == 1 && a.is_complex()"
+    assert chain.steps[1].note == "aten::dot"
+
+
+def test_kernels_launched_inside_local_macros_through_macro_arguments():
+    files = {N + "cuda/Index.cu": """namespace at::native {
+namespace {
+template <typename T> __global__ void smallIndex(T* p) {}
+template <typename T> __global__ void largeIndex(T* p) {}
+}
+namespace sb { template <typename T> void launch(T* p) { smallIndex<T><<<1, 1>>>(p); } }
+#define RUN_K(LAUNCH) \\
+  LAUNCH<float>(p);
+#define RUN(x) RUN_K(sb::launch)
+#define LARGE(T) \\
+  largeIndex<T> \\
+    <<<2, 2>>>(p);
+Tensor index_cuda(const Tensor& self) {
+  if (self.numel() < 10) {
+    RUN(1);
+  } else {
+    LARGE(float);
+  }
+}
+}
+"""}
+    index = operator("index(Tensor self) -> Tensor", "CUDA", "at::native::index_cuda")
+    found = steps(files, index)
+    assert found[0] == ("entry", "index_cuda", 13)
+    assert ("device", "smallIndex", 3) in found
+    assert ("device", "largeIndex", 4) in found
+
+
+def test_functors_in_variables_kernels_behind_pointers_and_strings_compiled_at_run_time():
+    files = {**LOOPS, N + "cuda/F.cu": """namespace at::native {
+struct MulFunctor { float operator()(float a) const { return a; } };
+__global__ void dist_kernel(float* p) {}
+const auto gcd_string = jiterator_stringify(
+  template <typename T> T gcd(T a) { return a; }
+);
+Tensor f1(const Tensor& self) {
+  MulFunctor f;
+  gpu_kernel(iter, f);
+}
+Tensor f2(const Tensor& self) {
+  auto impl_fptr = dist_kernel;
+  impl_fptr<<<1, 1>>>(p);
+}
+Tensor f3(const Tensor& self) {
+  jitted_gpu_kernel<name, float, float, 1>(iter, gcd_string);
+}
+}
+"""}
+    for number, expected in ((1, ("device", "MulFunctor", 2)), (2, ("device", "dist_kernel", 3)), (3, ("device", "gcd_string", 4))):
+        found = steps(files, operator(f"f{number}(Tensor self) -> Tensor", "CUDA", f"at::native::f{number}"))
+        assert expected in found, number
+
+
+def test_a_metal_kernel_is_found_by_the_literals_of_its_name():
+    files = {N + "mps/operations/Exp.mm": """namespace at::native {
+static void exec(const Tensor& self, const std::string& name) {
+  auto p = lib.getPipelineStateForFunc(name + "_kernel");
+}
+Tensor exp_mps(const Tensor& self) {
+  exec(self, "exp");
+}
+}
+""", N + "mps/kernels/Exp.metal": "kernel void exp_kernel(device float* p [[buffer(0)]]) {\n}\n"}
+    assert steps(files, operator("exp(Tensor self) -> Tensor", "MPS", "at::native::exp_mps"), key="MPS") == [
+        ("entry", "exp_mps", 5), ("kernel", "exec", 2), ("device", "exp_kernel", 1),
+    ]
+
+
+def test_code_for_another_device_and_unlikely_branches_lead_nowhere():
+    files = {N + "cuda/K.cu": "namespace at::native { __global__ void k() {} void k_cuda(const Tensor& t) { k<<<1, 1>>>(); } }\n",
+             N + "Copy.cpp": """namespace at::native {
+void fill_memory(const Tensor& t) { k_cuda(t); }
+Tensor copy(const Tensor& self) {
+  if (self.is_vulkan()) {
+    k_cuda(self);
+  }
+  if (C10_UNLIKELY(deterministic())) {
+    fill_memory(self);
+  }
+}
+}
+"""}
+    assert steps(files, operator("copy(Tensor self) -> Tensor", "CUDA", "at::native::copy")) == [("entry", "copy", 3)]
+
+
+def test_what_several_backends_share_is_chosen_by_a_switch():
+    calls = "".join(f"    case B::{n}: return at::{n}(self);\n" for n in ("cudnn", "slow", "mkl"))
+    files = {N + "Conv.cpp": "namespace at::native {\nTensor conv(const Tensor& self) {\n  switch (b) {\n" + calls + "  }\n}\n}\n"}
+    others = [operator(f"{n}(Tensor self) -> Tensor", "CUDA", "at::native::conv") for n in ("cudnn", "slow", "mkl")]
+    found = steps(files, operator("conv(Tensor self) -> Tensor", "CUDA", "at::native::conv"), *others)
+    assert found == [("entry", "conv", 2), ("calls", "cudnn", 4), ("calls", "slow", 5), ("calls", "mkl", 6)]
+
+
+def test_definite_answers_without_a_kernel():
+    only_cpu = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f")
+    maker, _ = made({}, only_cpu)
+    assert maker.chain(only_cpu, "CUDA").reason == "no kernel for CUDA; kernels exist for CPU"
+    assert maker.chain(only_cpu, "CPU").status is Status.UNRESOLVED
+    fallback = operator("g(Tensor self) -> Tensor", "MPS", "at::mps_fallback", outcome="backend fallback", place=Location(N + "Fallback.mm", 7))
+    chain = made({}, fallback)[0].chain(fallback, "MPS")
+    assert (chain.status, chain.steps[0].line) == (Status.NONE, 7)
+
+
+def test_what_the_build_writes_points_to_its_generator():
+    generator = "def gen_composite_out_kernel(g):\n    pass\n"
+    relu = operator("relu(Tensor self) -> Tensor", "CPU", "at::native::relu")
+    out = operator("relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "CPU", "at::native::relu_out", Origin.GENERATED,
+                   declared_origin=Origin.GENERATED, generated_from="aten::relu")
+    maker, _ = made({"torchgen/native_function_generation.py": generator}, out, relu)
+    chain = maker.chain(out, "CPU")
+    assert [(s.role, s.symbol, s.path, s.line) for s in chain.steps] == [
+        ("entry", "at::native::relu_out", "torchgen/native_function_generation.py", 1),
+        ("calls", "relu", N + "native_functions.yaml", 1),
+    ]
+
+
+def test_a_python_kernel_stands_where_it_is_defined():
+    meta = operator("cat(Tensor self) -> Tensor", "Meta", "torch._meta.meta_cat", Origin.PYTHON, place=Location("torch/_meta.py", 3))
+    maker, _ = made({"torch/_meta.py": "import torch\n\n@register_meta(aten.cat)\ndef meta_cat(self):\n    return self\n"}, meta)
+    assert [(s.role, s.symbol, s.line) for s in maker.chain(meta, "Meta").steps] == [("entry", "torch._meta.meta_cat", 4), ("registration", "cat", 3)]
