@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from cartographer.model.fact import FileFacts
+    from cartographer.model.location import Location
 
 KEYS = (
     "CUDA", "CPU", "MPS", "XPU", "Meta", "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA", "QuantizedCPU", "QuantizedCUDA",
@@ -83,22 +84,32 @@ class ChainMaker:
 
     def _chain(self, operator: Operator, key: str) -> Chain:
         outcome = _outcome(operator, key)
+        registration = serving_registration(operator, key, outcome)
         if outcome in ("missing", "backend fallback", "fallthrough kernel", "fallthrough backend fallback"):
             return self._without(operator, key, outcome)
-        registration = serving_registration(operator, key, outcome)
         if registration is None:
             return Chain(Status.UNRESOLVED, f"the dispatch table says {outcome!r}, but no registration for it is known")
         if registration.fallthrough:
             return Chain(Status.NONE, f"fallthrough for {key}: the next key serves it")
         device = DEVICE_OF_KEY.get(key, "cpu")
-        if registration.origin is Origin.PYTHON:
-            return self._python(operator, registration)
-        if (steps := generated_steps(self.tree, operator, registration, device)) is not None:
+        steps = self._without_definition(operator, registration, device)
+        if steps is not None:
             return Chain(Status.RESOLVED, None, steps)
-        if registration.place is not None and (registration.kernel or "").startswith(("lambda", "[")):
-            place = registration.place
-            return Chain(Status.RESOLVED, None, (Step("entry", "lambda", place.path, place.line, "a lambda given to the registration"),))
-        entry = self.tree.entries(device).find(operator, registration)
+        return self._from_source(operator, key, outcome, registration)
+
+    def _without_definition(self, operator: Operator, registration: Registration, device: str) -> tuple[Step, ...] | None:
+        """The steps of a kernel that is no C++ function of the tree; None when it should be one."""
+        place = registration.place
+        if registration.origin is Origin.PYTHON and place is not None:
+            return self._python(operator, registration, place)
+        steps = generated_steps(self.tree, operator, registration, device)
+        if steps is None and place is not None and (registration.kernel or "").startswith(("lambda", "[")):
+            return (Step("entry", "lambda", place.path, place.line, "a lambda given to the registration"),)
+        return steps
+
+    def _from_source(self, operator: Operator, key: str, outcome: str, registration: Registration) -> Chain:
+        """The chain of a kernel that is a function of the tree."""
+        entry = self.tree.entries(DEVICE_OF_KEY.get(key, "cpu")).find(operator, registration)
         if entry.defined is None:
             return Chain(Status.UNRESOLVED, entry.reason)
         composite = outcome in ("math kernel", "nested kernel")
@@ -135,11 +146,8 @@ class ChainMaker:
         only = f"; kernels exist for {', '.join(served)}" if served else ""
         return Chain(Status.NONE, f"no kernel for {key}{only}")
 
-    def _python(self, operator: Operator, registration: Registration) -> Chain:
+    def _python(self, operator: Operator, registration: Registration, place: Location) -> tuple[Step, ...]:
         """A function of Python: where it is defined, and the line that registers it."""
-        place = registration.place
-        if place is None:
-            return Chain(Status.UNRESOLVED, "registered in Python at a place that is not known")
         symbol = registration.kernel or "a Python function"
         module, _, name = symbol.rpartition(".")
         for path in (place.path, f"{module.replace('.', '/')}.py", f"{module.replace('.', '/')}/__init__.py"):
@@ -148,9 +156,9 @@ class ChainMaker:
                 continue
             if path == place.path and place.line < line <= place.line + DECORATORS:  # a decorator that names the operator
                 written = Step("registration", operator.base, place.path, place.line, "registered in Python")
-                return Chain(Status.RESOLVED, None, (Step("entry", symbol, path, line), written))
-            return Chain(Status.RESOLVED, None, (Step("entry", symbol, path, line, f"registered in Python at {place}"),))
-        return Chain(Status.RESOLVED, None, (Step("entry", operator.base, place.path, place.line, f"{symbol}, registered in Python"),))
+                return (Step("entry", symbol, path, line), written)
+            return (Step("entry", symbol, path, line, f"registered in Python at {place}"),)
+        return (Step("entry", operator.base, place.path, place.line, f"{symbol}, registered in Python"),)
 
     # --- below the entry ------------------------------------------------------------------------------------------
 

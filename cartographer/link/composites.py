@@ -23,8 +23,20 @@ if TYPE_CHECKING:
 
 _SUFFIX = re.compile(r"(_symint)?(_out|_outf)?(_symint)?$")
 _STATIC = frozenset(("cpu", "cuda", "meta", "mps", "compositeexplicitautograd", "compositeimplicitautograd", "redispatch", "functionalization"))
-_NUMBER = re.compile(r"-?\d+[uUlL]*")
-_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?[fF]?|-?\d+[eE][-+]?\d+")
+# What an argument's text tells of its type, the surest first.
+_ARGUMENTS = tuple((kind, re.compile(pattern)) for kind, pattern in (
+    ("bool", r"^(true|false)$"),
+    ("none", r"^((std|c10)::)?nullopt$|^\{\}$"),
+    ("int", r"^-?\d+[uUlL]*$"),
+    ("float", r"^-?((\d+\.\d*|\.\d+)([eE][-+]?\d+)?[fF]?|\d+[eE][-+]?\d+)$"),
+    ("str", r"^\""),
+    ("list", r"^\{"),
+    ("ScalarType", r"^(at::|c10::|torch::)?k(Long|Float|Double|B?Half|BFloat16|Bool|Int|Byte|Char|Short|Complex\w+)$|(scalar_type|\.dtype)\(\)$"),
+    ("TensorOptions", r"options\(.*\)$|\.(dtype|device|layout|memory_format)\(.+\)$|^(at::|torch::)?(TensorOptions|dtype|device)\("),
+    ("int[]", r"\.(sym_)?(sizes|strides)\(\)$"),
+    ("int", r"\.(numel|dim|sym_numel|size)\(\d*\)$"),
+    ("Scalar", r"^(at::|c10::)?Scalar\("),
+))  # fmt: skip
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CONTAINER = frozenset(("data", "size", "empty"))  # members that the containers of C++ have too
 _OPTIONS = ("ScalarType", "Layout", "Device", "bool")
@@ -89,7 +101,7 @@ class Operators:
             return Called(name, (shape.operator.name,), call.line, call.context) if shape else None
         if len(parts) < 2 or parts[0] not in ("at", "torch"):
             return None
-        if len(parts) == 3 and parts[1] not in _STATIC or len(parts) > 3:
+        if (len(parts) == 3 and parts[1] not in _STATIC) or len(parts) > 3:
             return None
         return self.function(parts[-1], name, call, around)
 
@@ -198,7 +210,7 @@ def _with_options(wanted: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]
 
 def _compatible(mine: str, theirs: str) -> int:
     """Whether an argument of class `mine` can be given for `theirs`: -1 no, 0 cannot be told, else how surely."""
-    if mine == ANY or theirs == ANY:
+    if ANY in (mine, theirs):
         return 0
     plain = theirs.rstrip("?")
     if mine == "none":
@@ -219,33 +231,10 @@ def _compatible(mine: str, theirs: str) -> int:
 
 def argument_class(text: str, around: Mapping[str, str]) -> str:
     """The class of an argument's type as far as its text tells."""
-    text = text.strip()
-    text = re.sub(r"^/\*.*?\*/\s*", "", text)
+    text = re.sub(r"^/\*.*?\*/\s*", "", text.strip())
     if text in around:
         return around[text]
-    if text in ("true", "false"):
-        return "bool"
-    if text in ("std::nullopt", "c10::nullopt", "nullopt", "{}"):
-        return "none"
-    if _NUMBER.fullmatch(text):
-        return "int"
-    if _FLOAT.fullmatch(text):
-        return "float"
-    if text.startswith('"'):
-        return "str"
-    if text.startswith("{"):
-        return "list"
-    if re.fullmatch(r"(at::|c10::|torch::)?k(Long|Float|Double|Half|BFloat16|Bool|Int|Byte|Char|Short|ComplexFloat|ComplexDouble)", text) or text.endswith(("scalar_type()", ".dtype()")):
-        return "ScalarType"
-    if re.search(r"options\(.*\)$|\.(dtype|device|layout|memory_format)\(.+\)$|^(at::|torch::)?(TensorOptions|dtype|device)\(", text):
-        return "TensorOptions"
-    if text.endswith((".sizes()", ".strides()", ".sym_sizes()", ".sym_strides()")):
-        return "int[]"
-    if text.endswith((".numel()", ".dim()", ".sym_numel()", ".size(0)")):
-        return "int"
-    if re.match(r"(at::|c10::)?Scalar\(", text):
-        return "Scalar"
-    return ANY
+    return next((kind for kind, pattern in _ARGUMENTS if pattern.search(text)), ANY)
 
 
 def types_around(definition: Definition) -> dict[str, str]:

@@ -20,9 +20,9 @@ from cartographer.link.steps import call_step, definition_step, end_steps, stub_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cartographer.link.sites import Given
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
+    from cartographer.link.sites import Given
     from cartographer.link.stubs import StubRegistration
     from cartographer.link.tree import Tree
     from cartographer.model.operator import Operator, Step
@@ -83,13 +83,12 @@ class Descent:
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(calls), works=True)  # a switch over backends: no way is the main one
         onward = self._onward(reach.operators, defined, operator, key)
-        if onward.works and self._composed(reach.operators, operator):
-            return Below(once(calls), works=True, complete=onward.complete)
-        if onward.works:
-            return Below(once([*_before(calls, defined), *onward.steps]), works=True, complete=onward.complete)
-        if ways:
-            return Below(once(self._ways(ways[:1], defined, operator, key)), works=True, complete=onward.complete)
-        return Below(once(calls), complete=onward.complete)
+        steps = calls
+        if onward.works and not self._composed(reach.operators, operator):
+            steps = [*_before(calls, defined), *onward.steps]
+        elif ways and not onward.works:
+            steps = self._ways(ways[:1], defined, operator, key)
+        return Below(once(steps), works=onward.works or bool(ways), complete=onward.complete)
 
     # --- ways -----------------------------------------------------------------------------------------------------
 

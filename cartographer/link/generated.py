@@ -29,7 +29,7 @@ def generated_steps(tree: Tree, operator: Operator, registration: Registration, 
     if registration.origin is Origin.GENERATED:
         return _copy(tree, operator, symbol) if symbol else _shape_only(tree, operator)
     if "structured_ufunc_" in symbol:
-        return _ufunc(tree, operator, symbol, device)
+        return _ufunc(tree, symbol, device)
     if registration.key == "CompositeExplicitAutogradNonFunctional" and registration.origin is Origin.STRUCTURED:
         return _default_backend(tree, operator, registration)
     if operator.base.endswith("_copy") and _variant(tree, operator) is not None and tree.entries("cpu").find(operator, registration).defined is None:
@@ -91,7 +91,7 @@ def _declared(operator: Operator) -> Step:
     return Step("calls", written, operator.declared.path, operator.declared.line, f"at::_ops::{spelled}::call: {operator.name}")
 
 
-def _ufunc(tree: Tree, operator: Operator, symbol: str, device: str) -> tuple[Step, ...]:
+def _ufunc(tree: Tree, symbol: str, device: str) -> tuple[Step, ...]:
     cuda = device == "cuda"
     steps = []
     entry = _written_by(tree, f"{symbol}::impl", (_UFUNC,), "compute_ufunc_cuda" if cuda else "compute_ufunc_cpu", "UfuncCUDA.cu" if cuda else "UfuncCPU.cpp")
@@ -106,8 +106,7 @@ def _ufunc(tree: Tree, operator: Operator, symbol: str, device: str) -> tuple[St
     if kernel is not None:
         steps.append(Step("kernel", kernel.symbol, kernel.path, kernel.line, kernel.note))
     loops = [d for d in tree.index.named(base) if "/native/ufunc/" in d.path]
-    for defined in loops if not cuda else loops[:1]:
-        steps.append(definition_step("device", defined, "the inner loop, written by hand"))
+    steps.extend(definition_step("device", d, "the inner loop, written by hand") for d in (loops[:1] if cuda else loops))
     return tuple(steps)
 
 

@@ -182,18 +182,14 @@ def names_in_formulas(operator: Operator) -> dict[str, str]:
 
 
 def _likeness(mine: str, theirs: str) -> int:
-    if ANY in (mine, theirs):
-        return 1
-    if mine == theirs:
+    if mine == theirs and mine != ANY:
         return 5
+    if ANY in (mine, theirs) or (mine == "int" and theirs in ("Scalar", "float", "int[]")):
+        return 1
     if mine.rstrip("?") == theirs.rstrip("?"):
         return 4
-    if mine == "list" and "[]" in theirs:
+    if (mine == "list" and "[]" in theirs) or (mine == "none" and theirs.endswith("?")):
         return 3
-    if mine == "none" and theirs.endswith("?"):
-        return 3
-    if mine == "int" and theirs in ("Scalar", "float", "int[]"):
-        return 1
     return -6
 
 

@@ -88,7 +88,7 @@ class Names:
             rank = (counted, depth, defined.path != scope.path, defined.device != scope.device, -nearness(defined.path, scope.path))
             best.append((rank, order, defined))
         best.sort(key=lambda item: item[:2])
-        if not best or best[0][0][0] == 1 and arguments is not None and kinds is FUNCTIONS and not self._loose(best[0][2]):
+        if not best or (best[0][0][0] == 1 and arguments is not None and kinds is FUNCTIONS and not self._loose(best[0][2])):
             return ()
         first = best[0][0]
         return tuple(defined for rank, _, defined in best if rank == first)

@@ -152,10 +152,6 @@ class Search:
             operators.extend(OperatorCall(o.site, (target, *o.hops)) for o in inner.operators if len(o.hops) < 5)
 
 
-def _aside(site: Site) -> float:
-    return _ASIDE if site.aside else 0.0
-
-
 def _order(site: Site) -> float:
     """Of two equal ways the first in the body comes first, the general case before special ones: no condition, `else` and
     `default` before `if` and `case`.

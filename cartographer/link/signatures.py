@@ -107,7 +107,7 @@ def fit(parameters: Sequence[str], wanted: Sequence[str]) -> int:
     for mine, theirs in zip(own, wanted, strict=True):
         if mine == theirs:
             score += 4
-        elif mine == ANY or theirs == ANY:
+        elif ANY in (mine, theirs):
             score += 1
         elif (mine, theirs) in (("Dimname", "str"), ("Dimname[]", "str[]"), ("Dimname[]?", "str[]?")):
             score += 4  # torch prints dimension names as strings

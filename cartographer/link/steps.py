@@ -11,9 +11,9 @@ from cartographer.model.operator import Step
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cartographer.link.sites import Given, Site
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
+    from cartographer.link.sites import Given, Site
     from cartographer.link.stubs import StubRegistration
 
 HOPS = 4  # helper functions shown on one way; more are cut in the middle
@@ -56,23 +56,34 @@ def end_steps(way: Way, metal: Sequence[Given] = ()) -> Iterator[Step]:
     """The device code that ends a way; `metal` are the Metal kernels that it asks for."""
     site = way.site
     if site.kind == "metal":
-        for kernel in metal[:3]:
-            yield Step("device", kernel.symbol, kernel.path, kernel.line, f"Metal, asked for in {site.path}:{site.line}", site.branch)
-        if not metal:
-            yield Step("device", site.name, site.path, site.line, "a Metal kernel whose name is made at run time", site.branch)
-    if site.kind == "launch":
+        yield from _metal_steps(site, metal)
+    elif site.kind == "launch":
         yield from _launch_steps(site)
     elif site.kind == "library":
         yield Step("library", site.name, site.path, site.line, _in_macro(site.library, site), site.branch)
     elif site.given:
-        how = f"compiled at run time, runs in {site.name}" if site.kind == "jit" else f"runs in {site.name}"
-        for given in site.given[:2]:
-            yield Step("device", given.symbol, given.path, given.line, _in_macro(how, site) if given.path == site.path else how, site.branch)
-        for hop in way.launched.hops if way.launched is not None else ():
-            if hop.path == site.path and is_source(site.path):
-                yield definition_step("kernel", hop, "launcher of this file")
-        if way.launched is not None and way.launch.site.kind == "launch":
-            yield from _launch_steps(way.launch.site, f"launched by {site.name}")
+        yield from _given_steps(way)
+
+
+def _metal_steps(site: Site, metal: Sequence[Given]) -> Iterator[Step]:
+    for kernel in metal[:3]:
+        yield Step("device", kernel.symbol, kernel.path, kernel.line, f"Metal, asked for in {site.path}:{site.line}", site.branch)
+    if not metal:
+        yield Step("device", site.name, site.path, site.line, "a Metal kernel whose name is made at run time", site.branch)
+
+
+def _given_steps(way: Way) -> Iterator[Step]:
+    """Lambdas and functors, and the kernel that runs them."""
+    site = way.site
+    how = f"compiled at run time, runs in {site.name}" if site.kind == "jit" else f"runs in {site.name}"
+    for given in site.given[:2]:
+        yield Step("device", given.symbol, given.path, given.line, _in_macro(how, site) if given.path == site.path else how, site.branch)
+    if way.launched is None:
+        return
+    if is_source(site.path):
+        yield from (definition_step("kernel", hop, "launcher of this file") for hop in way.launched.hops if hop.path == site.path)
+    if way.launch.site.kind == "launch":
+        yield from _launch_steps(way.launch.site, f"launched by {site.name}")
 
 
 def _launch_steps(site: Site, note: str = "") -> Iterator[Step]:

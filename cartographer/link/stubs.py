@@ -132,20 +132,17 @@ def _take(stubs: Stubs, path: str, use: MacroUse) -> None:
 def _served(macro: str, arguments: list[str], path: str) -> tuple[str, str]:
     """The device and the capability that a registration is for."""
     word = macro.removeprefix("ALSO_").removeprefix("REGISTER_").removesuffix("DISPATCH").strip("_")
+    also = macro.startswith("ALSO_")
     if word in _DEVICES:
         return _DEVICES[word], ""
     if word == "ARCH":
         return "cpu", arguments[1] if len(arguments) > 2 else ""
-    if word in _CAPABILITIES and not macro.startswith("ALSO_"):
-        return "cpu", word
-    if word.endswith("CPU"):
-        return "cpu", ""
-    if path.endswith((".cu", ".cuh")):
-        return "cuda", ""
-    if path.endswith(".mm"):
-        return "mps", ""
+    if word.endswith("CPU") or (word in _CAPABILITIES and not also):
+        return "cpu", word if word in _CAPABILITIES else ""
+    if path.endswith((".cu", ".cuh", ".mm")):
+        return ("mps" if path.endswith(".mm") else "cuda"), ""
     device = device_of(path)
-    return (device if device in ("xpu", "hip") else "cpu"), ("" if macro.startswith("ALSO_") else "not AVX512")
+    return (device if device in ("xpu", "hip") else "cpu"), ("" if also else "not AVX512")
 
 
 def line_of(use: MacroUse, word: str) -> int:

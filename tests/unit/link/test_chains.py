@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sources import N, made, operator, steps  # noqa: E402
+from sources import N, made, operator, steps
 
-from cartographer.model.location import Location  # noqa: E402
-from cartographer.model.operator import Origin, Status  # noqa: E402
+from cartographer.model.location import Location
+from cartographer.model.operator import Origin, Status
 
 LOOPS = {N + "cuda/Loops.cuh": """
 namespace at::native {

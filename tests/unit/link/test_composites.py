@@ -13,10 +13,10 @@ SCHEMAS = [
     ("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", ("function", "method")),
     ("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", ("function", "method")),
     ("sum.dim_DimnameList(Tensor self, Dimname[1] dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", ("function", "method")),
-    ("empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", ("function",)),
-    ("kthvalue.values(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> "
-     "(Tensor(a!) values, Tensor(b!) indices)", ("function",)),
+    (("empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"), ("function",)),
+    (("kthvalue.values(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> "
+     "(Tensor(a!) values, Tensor(b!) indices)"), ("function",)),
     ("zero_(Tensor(a!) self) -> Tensor(a!)", ("function", "method")),
 ]
 
