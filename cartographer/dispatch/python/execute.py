@@ -92,7 +92,10 @@ class Interpreter:
     def cannot_tell(self, what: str, place: Location | None) -> None:
         """Note that a registration is seen but not understood."""
         here = self.here or place or Location("", 0)
-        self.notes.append(Unresolved("dispatch", what, "it depends on a value that we cannot tell", here.path, here.line))
+        reason = "it depends on a value that we cannot tell"
+        if not self.world.is_complete:
+            reason = "it may be of an operator that C++ defines, which is not in a wheel"
+        self.notes.append(Unresolved("dispatch", what, reason, here.path, here.line))
 
     # --- modules
 
@@ -580,6 +583,8 @@ def _bound_names(node: ast.stmt) -> set[str]:
 
 def _acted_on(node: ast.stmt) -> set[str]:
     """The names that a statement changes without binding them: `impl` of `@impl.register`, `table` of `table.update(x)`."""
+    if isinstance(node, (ast.If, ast.Try, ast.With, ast.For)):
+        return {name for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt) for name in _acted_on(part)}
     calls: list[ast.expr] = []
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         calls = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]

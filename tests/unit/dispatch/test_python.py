@@ -242,3 +242,31 @@ def test_schemas_are_taken_apart():
     assert (schema.name, schema.overload_name, schema.is_mutable) == ("a::b", "c", True)
     assert [(a.name, a.type.text, a.kwarg_only) for a in schema.arguments] == [("x", "Tensor", False), ("y", "int[2]", True), ("z", "str", True)]
     assert [r.alias_info is not None for r in schema.returns] == [True, False]
+
+
+def test_functions_for_classes_of_the_first_argument():
+    helper = """
+    import functools
+    from typing import TYPE_CHECKING
+    from torch.library import Library
+    @functools.singledispatch
+    def impl(qualname, key, func=None):
+        raise ValueError(qualname)
+    if not TYPE_CHECKING:
+        @impl.register
+        def _(lib: Library, name, dispatch_key=""):
+            def wrap(f):
+                lib.impl(name, f, dispatch_key)
+                return f
+            return wrap
+    """
+    user = """
+    from torch.helper import impl
+    from torch.library import Library
+    lib = Library("q", "FRAGMENT")
+    lib.define("a() -> ()")
+    @impl(lib, "a", "CPU")
+    def kernel(): ...
+    """
+    found = follow(torch__helper=helper, torch__user=user)
+    assert registered(found) == [("q::a", "CPU", "torch.user.kernel", "torch/user.py:6")]
