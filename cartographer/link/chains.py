@@ -36,6 +36,7 @@ MAIN_KEYS = ("CUDA", "CPU", "MPS")  # for these a missing kernel is an answer of
 _ALIASES = {
     "default backend kernel": ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "DefaultBackend"),
     "math kernel": ("CompositeImplicitAutograd", "Math", "CatchAll"),
+    "catch all": ("CatchAll",),
     "nested kernel": ("CompositeImplicitAutogradNestedTensor",),
 }
 
@@ -112,7 +113,7 @@ class ChainMaker:
         entry = self.tree.entries(DEVICE_OF_KEY.get(key, "cpu")).find(operator, registration)
         if entry.defined is None:
             return Chain(Status.UNRESOLVED, entry.reason)
-        composite = outcome in ("math kernel", "nested kernel")
+        composite = outcome in ("math kernel", "nested kernel", "catch all")
         first = definition_step("entry", entry.defined, entry.reason)
         below = self._descent.below(entry.defined, operator, key, composite=composite)
         if below.works:

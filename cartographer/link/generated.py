@@ -79,10 +79,9 @@ def _shape_only(tree: Tree, operator: Operator) -> tuple[Step, ...]:
 
 def _variant(tree: Tree, operator: Operator) -> Operator | None:
     """The operator that a generated one wraps: the same name without `_copy`, or its functional form."""
-    base = operator.base.removesuffix("_copy")
-    found = [o for o in tree.operators if o.namespace == operator.namespace and o.base == base and o.origin is Origin.YAML]
+    found = tree.written.get((operator.namespace, operator.base.removesuffix("_copy")), [])
     same = [o for o in found if o.overload == operator.overload]
-    return next(iter(same or found), None)
+    return (same or found or [None])[0]
 
 
 def _declared(operator: Operator) -> Step:

@@ -19,6 +19,7 @@ from cartographer.link.names import Names
 from cartographer.link.reach import Search
 from cartographer.link.stubs import Stubs, stubs_of
 from cartographer.model.location import language_of
+from cartographer.model.operator import Origin
 from cartographer.scan.cpp import scan_cpp
 
 if TYPE_CHECKING:
@@ -90,6 +91,15 @@ class Tree:
     def by_name(self) -> Operators:
         """Operators by their C++ names."""
         return Operators(self.operators)
+
+    @cached_property
+    def written(self) -> dict[tuple[str, str], list[Operator]]:
+        """The operators of native_functions.yaml by namespace and base."""
+        table: dict[tuple[str, str], list[Operator]] = {}
+        for operator in self.operators:
+            if operator.origin is Origin.YAML:
+                table.setdefault((operator.namespace, operator.base), []).append(operator)
+        return table
 
     def python_line(self, path: str, name: str, registered: int) -> int | None:
         """The line of a Python function: the first of its name below its decorator, else the last above the statement."""
