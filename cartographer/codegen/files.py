@@ -11,7 +11,7 @@ from cartographer.codegen.sources import GEN, MODEL, Module, Sources, callee, te
 from cartographer.model.atlas import GeneratedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
 _SUFFIXES = (".h", ".cpp", ".cu", ".yaml", ".py")
 _AUTOGRAD = "tools/autograd/templates/"
@@ -51,8 +51,10 @@ _HOLDS = {
 _NONE = GeneratedFile("", "", 0, None, 0, "")
 
 
-def generated_files(files: Mapping[str, bytes]) -> tuple[GeneratedFile, ...]:
-    """The generated files, sorted by name; a name with a placeholder stands for many, `{name}_ops.h`."""
+def generated_files(files: Mapping[str, bytes], paths: Container[str] | None = None) -> tuple[GeneratedFile, ...]:
+    """The generated files, sorted by name; a name with a placeholder stands for many, `{name}_ops.h`. `paths` are all of
+    the tree: a template that is not among them is not named.
+    """
     sources = Sources(files)
     found: dict[tuple[str, str], GeneratedFile] = {}
     modules = [GEN, *sorted(p.rpartition("/")[2] for p in files if p.startswith("tools/autograd/gen_"))]
@@ -65,7 +67,9 @@ def generated_files(files: Mapping[str, bytes]) -> tuple[GeneratedFile, ...]:
                 count = shards.count_of(sources, name, file, key)
                 made = shards.name_of(made, 0) if count == 1 else made  # noqa: PLW2901 - split in one part: `_0`
                 holds = next((_HOLDS[n] for n in (of + template, template, made) if n in _HOLDS), f"Written by {name}.")
-                entry = GeneratedFile(made, path, line, _template(template, files, of), count or 1, holds)
+                source = _template(template, files, of)
+                source = source if paths is None or source in paths else None
+                entry = GeneratedFile(made, path, line, source, count or 1, holds)
                 if entry.shards > found.get((made, path), _NONE).shards:  # a first pass may write it whole
                     found[made, path] = entry
     return tuple(found[name] for name in sorted(found))

@@ -114,7 +114,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
     declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
     sources = matching(tree, generators.WANTED)
     derived = codegen.derive(declared, sources)
-    generated = generated_files(sources)
+    generated = generated_files(sources, {file.path for file in listed})
     facts = scan(tree, scope, cache, progress, workers=workers)
     progress.stage("registrations and dispatch tables")
     written = matching(tree, collect.WANTED)

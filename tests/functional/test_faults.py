@@ -57,8 +57,9 @@ def built(mini_repo, tmp_path_factory):
     place = tmp_path_factory.mktemp("reference")
     made = {}
     for tag in (OLD, NEW):
-        build(BuildRequest(SourceRequest(version=tag, repo=str(mini_repo), cache=place / "cache"), place / tag, workers=1))
-        made[tag] = (place / tag, site_of(place / tag), told(place / tag))
+        out = place / tag / "atlas"  # apart: pages name the atlases that stand beside theirs
+        build(BuildRequest(SourceRequest(version=tag, repo=str(mini_repo), cache=place / "cache"), out, workers=1))
+        made[tag] = (out, site_of(out), told(out))
     return made, place / "cache"
 
 
