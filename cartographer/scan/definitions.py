@@ -252,7 +252,7 @@ class OutlineReader:
 
     # --- what opens a brace ---------------------------------------------------------------------------------------
 
-    def _open(self, at: int) -> int:  # noqa: C901, PLR0911 - one kind of block a branch
+    def _open(self, at: int) -> int:  # noqa: C901 - one kind of block a branch
         """Deal with the `{` at `at`; where to read on."""
         head = self._lead(at)
         code = self.code
@@ -351,7 +351,7 @@ class OutlineReader:
         self.outline.found.append(found)
         return found
 
-    def _kind(self, read: heads.FunctionHead, body: Range | None) -> str:  # noqa: PLR0911 - one kind a line
+    def _kind(self, read: heads.FunctionHead, body: Range | None) -> str:
         if "__global__" in read.before:
             return "kernel" if body else "declaration"
         if self.metal and _METAL_KERNEL.search(self.code, self.head, read.name_at) is not None:

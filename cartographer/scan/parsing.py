@@ -33,9 +33,10 @@ def _parser(name: str) -> tree_sitter.Parser:
 @cache
 def _cursor(language: str, query: str) -> Any:
     text = (files("cartographer.scan") / "queries" / f"{query}.scm").read_text("utf-8")
-    made = tree_sitter.Query(_language(language), text)
     # From 0.25 on a query runs through a cursor; before, it ran itself.
-    return tree_sitter.QueryCursor(made) if hasattr(tree_sitter, "QueryCursor") else made
+    if hasattr(tree_sitter, "QueryCursor"):
+        return tree_sitter.QueryCursor(tree_sitter.Query(_language(language), text))
+    return _language(language).query(text)
 
 
 def parse(data: bytes, language: str) -> Tree | None:

@@ -29,6 +29,8 @@ def only(text: str, path: str = "a.cpp") -> Definition:
         ("A& operator<<(A& o, B b) {}", "operator<<", "function", ("A& o", "B b"), "A&"),
         ("TORCH_API C10_ALWAYS_INLINE Tensor f(Tensor a) {}", "f", "function", ("Tensor a",), "Tensor"),
         ("static inline __attribute__((always_inline)) int f() {}", "f", "function", (), "static int"),
+        ("inline VALUE_TYPE f (SCALAR_TYPE z) {}", "f", "function", ("SCALAR_TYPE z",), "VALUE_TYPE"),
+        ("std::unique_ptr<A, void (*)(A*)> B::f() const {}", "B::f", "method", (), "std::unique_ptr<A, void (*)(A*)>"),
         ("Tensor f(Tensor a);", "f", "declaration", ("Tensor a",), "Tensor"),
         ("__global__ void k(int n) {}", "k", "kernel", ("int n",), "void"),
         ("C10_LAUNCH_BOUNDS_1(512)\n__global__ void k(int n) {}", "k", "kernel", ("int n",), "void"),
