@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -127,7 +127,7 @@ class CaseSafe:
         return self._moved
 
 
-@lru_cache(maxsize=None)
+@cache
 def _quoted(path: str) -> str:
     return quote(path)
 

@@ -95,7 +95,8 @@ def write_site(
     when_drawn: Callable[[], object] = lambda: None,
 ) -> RenderReport:
     """Write the whole site of an atlas into `out`. `other_atlases` are for the version switcher: by default those beside
-    `out`, where folders are named by their tags. `when_drawn` is called when all is drawn, before the pages are moved in."""
+    `out`, where folders are named by their tags. `when_drawn` is called when all is drawn, before the pages are moved in.
+    """
     start = time.perf_counter()
     progress.stage("read the atlas")
     reader = remembered(reader)

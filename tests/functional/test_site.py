@@ -62,7 +62,7 @@ def check_links(site: Site, paths: set[str] | None, lines) -> int:
                     assert "/tree/" in link or "/commit/" in link, f"{page} -> {link} is no permalink"
                 continue
             target, mark, anchor = link.partition("#")
-            if target.startswith("../../") and here == [] or link == "":
+            if (target.startswith("../../") and here == []) or link == "":
                 raise AssertionError(f"{page} -> {link} leaves the folder")
             parts = list(here)
             for part in unquote(target).split("/") if target else ():
@@ -161,7 +161,7 @@ def test_links_of_a_real_atlas(real):
     def lines(path):
         return (tree / path).read_bytes().count(b"\n") + 1
 
-    assert check_links(site, Lazy(), lines) > 500_000
+    assert check_links(site, Lazy(), lines) > 300_000
 
 
 @pytest.mark.torch_tree

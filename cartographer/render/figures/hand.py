@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _xy(point: Point) -> str:
 
 def line(points: Sequence[Point], reach: float = 1.6) -> str:
     """An open path through points that do not move."""
-    return f"M{_xy(points[0])}" + "".join(edge(a, b, reach) for a, b in zip(points, points[1:], strict=False))
+    return f"M{_xy(points[0])}" + "".join(edge(a, b, reach) for a, b in pairwise(points))
 
 
 def area(points: Sequence[Point], reach: float = 1.6) -> str:

@@ -7,6 +7,7 @@ Names, line counts and the call come from the atlas; where a territory lies is t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cartographer.render.figures import hand, svg
 from cartographer.render.terrain import FLOORS
@@ -70,7 +71,7 @@ def draw(section: Section) -> str:
 
 def _ground() -> str:
     pieces = []
-    for number, (top, bottom) in enumerate(zip(_TOPS, _TOPS[1:], strict=False), start=1):
+    for number, (top, bottom) in enumerate(pairwise(_TOPS), start=1):
         upper = hand.edge((LEFT, top), (WIDTH, top), 2.6)
         low = bottom + 3 if bottom < HEIGHT else bottom
         pieces.append(svg.path(f"M{LEFT} {top}{upper}L{WIDTH} {low}L{LEFT} {low}Z", f"floor{number}"))

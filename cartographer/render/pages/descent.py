@@ -57,6 +57,9 @@ def backend_of(op: Operator) -> str:
     deep = [key for key in resolved if key in order]
     if deep:
         return min(deep, key=lambda key: order[key])
+    untold = [key for key, chain in op.kernels.items() if chain.status is Status.UNRESOLVED and key in order]
+    if untold:  # not knowing the kernel that people ask for is said, rather than another backend shown in its place
+        return min(untold, key=lambda key: order[key])
     return resolved[0] if resolved else ""
 
 
@@ -70,7 +73,7 @@ def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
         device = device or floor == 8
         stops.setdefault(floor, []).append(_step(site, step))
     if not chain or not chain.steps:
-        stops.setdefault(5, []).append(_unknown_kernel(op))
+        stops.setdefault(5, []).append(_unknown_kernel(op, backend))
     if device:
         family = "CUDA" if "CUDA" in backend else "MPS" if "MPS" in backend else "CPU"
         for floor, name in ((6, f"memory {family}"), (7, f"queue {family}")):
@@ -184,7 +187,7 @@ _STEP_SAYS = {
 
 
 def _step(site: Site, step: Step) -> Stop:
-    words = [_STEP_SAYS.get(step.role, "")]
+    words = ["The line that registers it with the dispatcher." if step.role == "registration" and step.path.endswith(".py") else _STEP_SAYS.get(step.role, "")]
     if step.branch:
         words.append(f"Taken when {step.branch}.")
     if step.note:
@@ -200,10 +203,11 @@ def _step(site: Site, step: Step) -> Stop:
     )
 
 
-def _unknown_kernel(op: Operator) -> Stop:
-    unresolved = next((chain for chain in op.kernels.values() if chain.status is Status.UNRESOLVED), None)
-    if unresolved:
-        return Stop("not resolved", f"The atlas could not tell which function is meant: {unresolved.reason}.", (), "unresolved")
+def _unknown_kernel(op: Operator, backend: str) -> Stop:
+    chain = op.kernels.get(backend)
+    if chain and chain.status is Status.UNRESOLVED:
+        named = next((r.kernel for r in op.registrations if r.key == backend and r.active and r.kernel), None)
+        return Stop(named or "a kernel", f"The atlas could not tell where it is: {chain.reason}.", (), "unresolved")
     outcome = op.dispatch.get("CPU") or op.dispatch.get("CUDA") or ""
     if outcome == "math kernel" or any(r.key == "CompositeImplicitAutograd" for r in op.registrations):
         return Stop("composite kernel", "One function for all backends; it calls other operators.", (), "yaml")

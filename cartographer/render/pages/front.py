@@ -165,7 +165,7 @@ def _boxes(site: Site, op: Operator | None) -> tuple[str, ...]:
     wanted = backend_of(op).lower() if op else ""
     own = wanted if wanted in short else short[0] if short else ""
     others = [name for name in short if name != own][:4]
-    return tuple([*others[:2], own, *others[2:]])
+    return (*others[:2], own, *others[2:])
 
 
 def _lines(site: Site) -> dict[str, tuple[int, int]]:

@@ -26,6 +26,10 @@ class Rung:
     receipt: Receipt | None = None
 
 
+_OUTCOMES = (
+    "kernel", "autograd kernel", "batched kernel", "nested kernel", "default backend kernel", "math kernel", "backend fallback",
+    "fallthrough kernel", "fallthrough backend fallback", "missing",
+)  # fmt: skip
 _AWAKE = ("AutogradFunctionality", "ADInplaceOrView", "BackendSelect")
 _WAKES = (
     ("FuncTorchBatched", "under vmap"), ("Batched", "under the older vmap"), ("FuncTorchVmap", "under vmap"), ("VmapMode", "under the older vmap"),
@@ -39,23 +43,31 @@ _WAKES = (
 
 def ladder_of(site: Site, op: Operator, backend: str) -> tuple[Rung, ...]:
     """The rungs; sleeping keys behind which only a general fallback stands share the last one."""
-    rungs, general = [], []
+    rungs: list[Rung] = []
+    general: list[str] = []
+    unknown: dict[str, list[str]] = {}
     for layer in op.layers:
-        awake = layer.key in _AWAKE
+        awake = layer.key in _AWAKE or layer.key == f"Autograd{backend}"
         if not awake and layer.outcome.endswith("backend fallback"):
             general.append(layer.key)
+            continue
+        if not awake and layer.outcome not in _OUTCOMES:
+            unknown.setdefault(layer.outcome, []).append(layer.key)
             continue
         rungs.append(_awake(site, op, layer) if awake else _asleep(site, layer))
     if rungs and backend:
         rungs.append(Rung(backend, "stops-here", "arrives: the kernel, one floor below"))
     if general:
         rungs.append(Rung("and asleep", "", "with nothing but their general fallback for this operator: " + ", ".join(general)))
+    rungs += [Rung("and not told", "", f"{outcome}: " + ", ".join(keys)) for outcome, keys in unknown.items()]
     return tuple(rungs)
 
 
 def _awake(site: Site, op: Operator, layer: Layer) -> Rung:
     receipt = site.receipt_of(layer.place)
     name = "Autograd" if layer.key == "AutogradFunctionality" else layer.key
+    if layer.outcome not in _OUTCOMES:
+        return Rung(name, "pass", f"not told: {layer.outcome}", receipt)
     if not layer.acts:
         return Rung(name, "pass", "lets the call fall through", receipt)
     if layer.outcome == "math kernel":

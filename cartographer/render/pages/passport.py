@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Origin, Status
-from cartographer.render.pages.frame import Link, Receipt
 from cartographer.render.site import anchor_of, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cartographer.model.operator import Operator
+    from cartographer.render.pages.frame import Link, Receipt
     from cartographer.render.site import Site
 
 

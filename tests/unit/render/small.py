@@ -6,7 +6,18 @@ from __future__ import annotations
 from cartographer.model.atlas import Atlas, Era, FileDates, FileEntry, GeneratedFile, Strata, Stub, Symbol, Unresolved
 from cartographer.model.location import Location
 from cartographer.model.operator import (
-    Autograd, Binding, Chain, CppNames, Formula, Helper, Layer, Operator, Origin, Registration, Status, Step,
+    Autograd,
+    Binding,
+    Chain,
+    CppNames,
+    Formula,
+    Helper,
+    Layer,
+    Operator,
+    Origin,
+    Registration,
+    Status,
+    Step,
 )  # fmt: skip
 from cartographer.model.source import SourceInfo, SourceKind
 
@@ -18,10 +29,12 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LONG = "torch/" + "/".join(f"a_rather_long_folder_name_{n}" for n in range(8)) + "/a_file_with_a_long_name.py"
 
 _LAYERS = (
-    Layer("FuncTorchBatched", False, "sleeps: wakes under vmap"),
-    Layer("AutocastCUDA", False, "passes on: fallthrough", Location("aten/src/ATen/autocast_mode.cpp", 3)),
-    Layer("AutogradCUDA", True, "acts: records MulBackward0", Location(DERIVATIVES, 12)),
-    Layer("CUDA", True, "arrives"),
+    Layer("PythonDispatcher", True, "backend fallback", Location("aten/src/ATen/autocast_mode.cpp", 9)),
+    Layer("FuncTorchBatched", True, "kernel"),
+    Layer("AutocastCUDA", False, "fallthrough kernel", Location("aten/src/ATen/autocast_mode.cpp", 3)),
+    Layer("AutogradFunctionality", True, "autograd kernel"),
+    Layer("ADInplaceOrView", False, "fallthrough backend fallback"),
+    Layer("Fake", True, "not in a wheel"),
 )
 
 _CUDA = Chain(
@@ -84,7 +97,7 @@ OPERATORS = (
     Operator("aten::square", "aten::square(Tensor self) -> Tensor", Origin.YAML, Location(YAML, 130), callees=("aten::mul.Tensor",),
              registrations=(Registration("CompositeImplicitAutograd", "at::native::square", Origin.YAML, rule="no dispatch"),),
              dispatch=dict.fromkeys(("CPU", "CUDA"), "math kernel"), autograd=Autograd((), None, kind="through the operators it calls")),
-    Operator("aten::empty", f"aten::empty(int[] size, str evil=\"{EVIL}\") -> Tensor", Origin.YAML, Location(YAML, 140)),
+    Operator("aten::empty", f'aten::empty(int[] size, str evil="{EVIL}") -> Tensor', Origin.YAML, Location(YAML, 140)),
     Operator("aten::rename_", "aten::rename_(Tensor(a!) self) -> Tensor(a!)", Origin.YAML, Location(YAML, 150)),
     Operator("quantized::mul", "quantized::mul(Tensor a, Tensor b) -> Tensor", Origin.LIBRARY, Location(f"{NATIVE}/library.cpp", 4)),
     Operator("aten::Int", "aten::Int(Tensor a) -> int", Origin.LIBRARY, Location(f"{NATIVE}/library.cpp", 5)),

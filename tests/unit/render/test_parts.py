@@ -18,7 +18,7 @@ from cartographer.render.figures.treemap import squarify, treemap
 from cartographer.render.pages import front, operator, source
 from cartographer.render.pages.dispatch import letter_of
 from cartographer.render.pages.frame import Receipt
-from cartographer.render.pages.ladder import ladder_of
+from cartographer.render.pages.ladder import Rung, ladder_of
 from cartographer.render.site import OtherAtlas, siblings
 
 
@@ -166,8 +166,12 @@ def test_generated_files_are_never_links(site):
 def test_the_ladder_tells_awake_from_asleep(site, small):
     rungs = {rung.key: rung for rung in ladder_of(site, small.OPERATORS[0], "CUDA")}
     assert rungs["CUDA"].css == "stops-here"
-    assert rungs["FuncTorchBatched"].css == ""
-    assert rungs["FuncTorchBatched"].outcome.startswith("wakes under vmap")
+    assert rungs["Autograd"].css == "stops-here"
+    assert rungs["Autograd"].outcome == "records MulBackward0, then calls on"
+    assert rungs["ADInplaceOrView"].css == "pass"
+    assert rungs["FuncTorchBatched"] == Rung("FuncTorchBatched", "", "wakes under vmap: own kernel")
+    assert rungs["and asleep"].outcome.endswith("for this operator: PythonDispatcher")
+    assert rungs["and not told"].outcome == "not in a wheel: Fake"
 
 
 def test_letters_of_rules_are_shared_and_go_on_after_z():
