@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import os
 
-    from cartographer.compare.change import Comparison
+    from cartographer.model.change import Comparison
     from cartographer.pipeline.building import BuildRequest
     from cartographer.progress import Progress
     from cartographer.query.atlas import Atlas

@@ -72,7 +72,7 @@ def _mutate(container: Any, method: str, arguments: list[Any]) -> None:
     getattr(container, method)(arguments[0])
 
 
-def evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:  # noqa: PLR0911 - one return a kind of expression
+def evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:
     """The value of an expression, or NotConstant."""
     match node:
         case ast.Constant(value=value):

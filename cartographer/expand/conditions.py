@@ -64,7 +64,7 @@ class _Reader:
             value = _apply(sign, value, self.binary(level))
         return value
 
-    def _unary(self) -> Value:  # noqa: PLR0911 - one return a form
+    def _unary(self) -> Value:
         text = self._next()
         if text == "!":
             inner = self._unary()

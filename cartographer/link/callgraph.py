@@ -41,7 +41,7 @@ _SCOPE = (
 )  # fmt: skip
 _PLUMBING = re.compile(
     r"aten/src/ATen/native/(TensorIterator\w*|Resize\w*|TypeProperties|ReduceOpsUtils|TensorProperties|TensorDimApply|cuda/Resize)\.(h|cpp|cuh|cu)"
-    r"|aten/src/ATen/cuda/(?!CUDABlas|CUDASparseBlas|CUDASolver|jiterator|detail/|llvm|CUDASparse|cub|tunable/)\w+.*"
+    r"|aten/src/ATen/cuda/(?!CUDABlas|CUDASparseBlas|CUDASolver|jiterator|detail/|llvm|CUDASparse|cub|tunable/|LegacyTH)\w+.*"
     r"|aten/src/TH/(THTensor|THStorage|THAllocator|THGeneral|generic/THTensor\.|generic/THStorage).*"
     r"|aten/src/THC/(THCGeneral|THCStorage|THCAllocator|generic/THCStorage).*"
 )
@@ -154,6 +154,8 @@ class CallGraph:
 
     def _operator(self, spot: Spot, name: str, targets: tuple[Defined, ...], around: Mapping[str, str]) -> Called | None:
         """The operator that a call means. Inside at::native a plain name is the native function, if there is one."""
+        if spot.call.form == "reference":
+            return self.operators.referred(name, spot.call)
         if spot.call.form != "call":
             return None
         if "::" in name:

@@ -105,7 +105,7 @@ class ChainMaker:
             return self._python(operator, registration, place)
         steps = generated_steps(self.tree, operator, registration, device)
         if steps is None and place is not None and (registration.kernel or "").startswith(("lambda", "[")):
-            return (Step("entry", "lambda", place.path, place.line, "a lambda given to the registration"),)
+            return (Step("entry", operator.base, place.path, place.line, "a lambda given to the registration"),)
         return steps
 
     def _from_source(self, operator: Operator, key: str, outcome: str, registration: Registration) -> Chain:

@@ -111,6 +111,14 @@ class Operators:
         chosen = _choose([s for s in shapes if s.function], call.arguments, around, skip_self=False, outf=wanted == "_outf")
         return Called(written, tuple(s.operator.name for s in chosen), call.line, call.context) if chosen else None
 
+    def referred(self, name: str, call: Call) -> Called | None:
+        """An operator's function handed over without being called: `unary_op_impl(self, at::sin_out)`."""
+        parts = name.split("::")
+        if len(parts) != 2 or parts[0] != "at":
+            return None
+        shapes = [s for s in self._shapes(parts[1])[1] if s.function]
+        return Called(name, tuple(s.operator.name for s in shapes), call.line, call.context) if shapes else None
+
     def _shapes(self, base: str) -> tuple[str, list[Shape]]:
         if base in self._functional:
             return "", self._functional[base]

@@ -73,7 +73,7 @@ class Entries:
         if where:
             candidates = self._near(wanted, where) or candidates
         else:
-            candidates = [d for d in candidates if not d.hidden] or candidates
+            candidates = [d for d in candidates if not d.hidden] or candidates or self._legacy(wanted)
         return self._best(candidates, operator, where, symbol)
 
     def _structured(self, wanted: tuple[str, ...]) -> Entry:
@@ -84,6 +84,14 @@ class Entries:
         if not candidates:
             return Entry(None, f"no definition of {'::'.join(wanted)} in this tree")
         return Entry(candidates[0])
+
+    def _legacy(self, wanted: tuple[str, ...]) -> list[Defined]:
+        """`legacy::cuda::_th_mode` of releases up to 1.8 lives in at::native::legacy::cuda (aten/src/ATen/LegacyTHFunctionsCUDA.h)."""
+        inner = tuple(w for w in wanted if w != "native")
+        return [
+            d for d in self._index.named(wanted[-1])
+            if len(inner) > 1 and d.fact.kind in FUNCTIONS and d.segments[-len(inner) :] == inner and "native" in d.segments
+        ]  # fmt: skip
 
     def _near(self, wanted: tuple[str, ...], where: str) -> list[Defined]:
         """What a hand-written registration in a file can name."""

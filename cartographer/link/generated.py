@@ -81,7 +81,7 @@ def _variant(tree: Tree, operator: Operator) -> Operator | None:
     """The operator that a generated one wraps: the same name without `_copy`, or its functional form."""
     found = tree.written.get((operator.namespace, operator.base.removesuffix("_copy")), [])
     same = [o for o in found if o.overload == operator.overload]
-    return (same or found or [None])[0]
+    return next(iter(same or found), None)
 
 
 def _declared(operator: Operator) -> Step:

@@ -27,6 +27,8 @@ CLASSES = frozenset(("class", "struct"))
 
 def device_of(path: str) -> str:
     """The device that a file's code is for, by its ending and its innermost telling folder; "" when it is shared."""
+    if "ROCm" in path.rpartition("/")[2]:
+        return "hip"
     if path.endswith((".cu", ".cuh")):
         return "cuda"
     if path.endswith((".mm", ".metal")):

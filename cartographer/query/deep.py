@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DEPTH = 3
 # What the dispatcher calls an operator without a kernel of its own for a key; a kernel of its own ends the search.
-_COMPOSED = frozenset(("math kernel", "default backend kernel"))
+_COMPOSED = frozenset(("math kernel", "catch all", "default backend kernel"))
 
 
 @dataclass(frozen=True, slots=True)

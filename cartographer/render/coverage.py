@@ -37,7 +37,7 @@ NONE = Sign("", "", "none: the call raises an error")
 _BY_LETTER = {sign.letter: sign for sign in SIGNS} | {"": NONE}
 
 _LETTER = {
-    "kernel": "K", "autograd kernel": "K", "batched kernel": "C", "nested kernel": "C", "default backend kernel": "D", "math kernel": "C",
+    "kernel": "K", "autograd kernel": "K", "batched kernel": "C", "nested kernel": "C", "default backend kernel": "D", "math kernel": "C", "catch all": "C",
     "backend fallback": "f", "fallthrough kernel": "f", "fallthrough backend fallback": "f", "missing": "",
 }  # fmt: skip
 

@@ -36,7 +36,8 @@ def _cursor(language: str, query: str) -> Any:
     # From 0.25 on a query runs through a cursor; before, it ran itself.
     if hasattr(tree_sitter, "QueryCursor"):
         return tree_sitter.QueryCursor(tree_sitter.Query(_language(language), text))
-    return _language(language).query(text)
+    older: Any = _language(language)
+    return older.query(text)
 
 
 def parse(data: bytes, language: str) -> Tree | None:

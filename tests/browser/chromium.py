@@ -10,7 +10,10 @@ import shutil
 import subprocess
 import tempfile
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
@@ -26,7 +29,7 @@ def find() -> str | None:
     return named or next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-class Failed(AssertionError):
+class Failed(AssertionError):  # noqa: N818 - what a test says
     """The browser answered with an error."""
 
 
@@ -45,7 +48,8 @@ class Chromium:
 
         self._process = subprocess.Popen(
             [executable, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"],
-            preexec_fn=wire, pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=wire,  # noqa: PLW1509 - the pipe must be at 3 and 4
+            pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(to_browser)
         os.close(from_browser)

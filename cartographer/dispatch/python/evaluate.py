@@ -77,7 +77,7 @@ def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
     return attribute(run, evaluate(run, node.value, scope), node.attr, scope.module.at(node.lineno))
 
 
-def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:  # noqa: C901, PLR0911 - one case a kind of value
+def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:  # noqa: C901 - one case a kind of value
     """`value.name`. Raises RaisedError when we know that there is none."""
     match value:
         case Unknown():
@@ -134,7 +134,7 @@ def placed(value: Value, place: Location | None) -> Value:
     return value
 
 
-def _instance_attribute(run: Interpreter, value: Instance, name: str) -> Value:  # noqa: PLR0911 - in the order in which Python looks
+def _instance_attribute(run: Interpreter, value: Instance, name: str) -> Value:
     if name in value.attributes:
         return value.attributes[name]
     if name == "__class__":
@@ -323,7 +323,7 @@ def _compare(run: Interpreter, node: ast.Compare, scope: Scope) -> Value:
     return Unknown("comparison") if unknown else True
 
 
-def _compared(left: Value, sign: ast.cmpop, right: Value) -> bool | None:  # noqa: PLR0911 - one return a sign
+def _compared(left: Value, sign: ast.cmpop, right: Value) -> bool | None:
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return None
     if isinstance(sign, (ast.Is, ast.IsNot)):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from cartographer.dispatch.python.evaluate import attribute, truth_of
 from cartographer.dispatch.python.execute import type_names
 from cartographer.dispatch.python.values import (
+    Bound,
     Class,
     Function,
     Instance,
@@ -97,7 +98,10 @@ class Packet:
         if overload in run.world.overloads(self.name):
             here = place if place is not None and place.path else self.place
             return Overload(self.name + (f".{overload}" if overload else ""), here)
-        if name.startswith("_") or name in ("op", "py_impl", "decompose"):
+        method = run.class_member("torch._ops", "OpOverloadPacket", name)
+        if method is not None:
+            return Bound(method, self)
+        if name.startswith("_") or name == "op":
             return Unknown(name)
         raise RaisedError("AttributeError", f"{self.name} has no overload {name}")
 
@@ -120,7 +124,7 @@ class Overload:
         base, _, overload = self.full.partition(".")
         return f"{base.replace('::', '.')}.{overload or 'default'}"
 
-    def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:  # noqa: PLR0911 - a list of members
+    def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:
         """What torch._ops.OpOverload can be asked by code that registers."""
         base, _, overload = self.full.partition(".")
         schema = run.world.schema(self.full)
@@ -305,7 +309,7 @@ _IDENTITY = Native("identity", lambda _run, args, _keywords, _place: args[0] if 
 class Core:
     """torch._C."""
 
-    def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:  # noqa: C901, PLR0911, PLR0912 - a list of members
+    def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:  # noqa: C901, PLR0912 - a list of members
         """The members that registration code asks; all others are unknown."""
         world = run.world
         match name:

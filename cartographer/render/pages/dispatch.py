@@ -108,7 +108,7 @@ def _note(registration: Registration, unresolved: str | None) -> str:
 
 
 _ORDER = (
-    "kernel", "default backend kernel", "math kernel", "nested kernel", "autograd kernel", "batched kernel", "backend fallback",
+    "kernel", "default backend kernel", "math kernel", "catch all", "nested kernel", "autograd kernel", "batched kernel", "backend fallback",
     "fallthrough kernel", "fallthrough backend fallback", "missing",
 )  # fmt: skip
 

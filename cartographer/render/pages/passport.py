@@ -46,7 +46,7 @@ def lead_of(operators: Sequence[Operator], main: Operator) -> str:
     words = [f"{count} overloads." if count > 1 else "One overload."]
     if own:
         words.append(f"Computed by kernels of its own for {_and(own)}.")
-    elif any(main.dispatch.get(key) == "math kernel" for key in _BACKENDS):
+    elif any(main.dispatch.get(key) in ("math kernel", "catch all") for key in _BACKENDS):
         words.append("Composed of other operators: one function for all backends.")
     elif any(main.dispatch.get(key) == "default backend kernel" for key in _BACKENDS):
         words.append("One default kernel serves every backend.")

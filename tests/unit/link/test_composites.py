@@ -58,3 +58,8 @@ def test_the_text_of_an_argument_tells_its_type():
     assert argument_class("/*keepdim=*/true", {}) == "bool"
     assert argument_class("x.options().dtype(kLong)", {}) == "TensorOptions"
     assert argument_class("foo(x)", {}) == "?"
+
+
+def test_an_operator_may_be_handed_over_by_name(operators):
+    assert operators.referred("at::add_out", Call("at::add_out", "reference", 3)).main == "aten::add.out"
+    assert operators.referred("std::add_out", Call("std::add_out", "reference", 3)) is None
