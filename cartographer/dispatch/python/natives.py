@@ -11,6 +11,7 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from cartographer.dispatch.python.annotated import schema_of
 from cartographer.dispatch.python.evaluate import attribute, truth_of
 from cartographer.dispatch.python.execute import type_names
 from cartographer.dispatch.python.values import (
@@ -534,6 +535,20 @@ def _get_module(_run: Interpreter, args: list[Value], _keywords: dict[str, Value
     return args[0].origin.scope.module if args and isinstance(args[0], Function) else Unknown("getmodule")
 
 
+def _infer_schema(run: Interpreter, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
+    function, mutates = args[0] if args else None, keywords.get("mutates_args")
+    if not isinstance(function, Function) or isinstance(function.node, ast.Lambda):
+        return Unknown("schema")
+    mutated: frozenset[str] | None = None
+    if isinstance(mutates, (list, tuple, set, frozenset, dict)) and all(isinstance(m, str) for m in mutates):
+        mutated = frozenset(mutates)
+    elif mutates != "unknown":
+        return Unknown("schema")
+    schema = schema_of(function.node, mutated)
+    name = keywords.get("op_name")
+    return Unknown("schema") if schema is None else Text((name if isinstance(name, str) else "") + schema, run.here or place)
+
+
 def _default_dict(_run: Interpreter, args: list[Value], _keywords: dict[str, Value], _place: Location | None) -> Value:
     factory = args[0].type if args and isinstance(args[0], PlainType) else None
     return collections.defaultdict(factory)
@@ -588,6 +603,7 @@ def native_modules() -> dict[str, Module]:
             "cache": _IDENTITY,
             "singledispatch": Native("singledispatch", lambda _run, args, _k, _p: SingleDispatch(args[0], {})),
         },
+        "torch._library.infer_schema": {"infer_schema": Native("infer_schema", _infer_schema)},
         "inspect": {"getmodule": Native("getmodule", _get_module)},
         "typing": {"TYPE_CHECKING": False, "cast": Native("cast", lambda _run, args, _k, _p: args[1] if len(args) > 1 else None)},
         "typing_extensions": {"TYPE_CHECKING": False},

@@ -97,3 +97,11 @@ def test_custom_classes_have_torchscript_names():
     assert known == {"PythonRecord": "__torch__.torch.classes.profiler._Record", "Group": "__torch__.torch.classes.c10d.ProcessGroup"}
     assert schema_type("const c10::intrusive_ptr<PythonRecord>& r", named=True, classes=known) == known["PythonRecord"]
     assert schema_type("const c10::intrusive_ptr<Other>& r", named=True, classes=known) is None
+
+
+def test_a_generated_registration_without_a_key_becomes_what_the_release_makes_of_it(build):
+    """CatchAll is a second name of Undefined in DispatchKey.h, and no key of the table: as torchgen registered up to 1.7."""
+    made, _ = build([operator("aten::square", Registration("CatchAll", "at::native::square", Origin.YAML))])
+    square = made["aten::square"]
+    assert [r.key for r in square.registrations] == ["CompositeImplicitAutograd"]
+    assert square.dispatch["CUDA"] == "math kernel"

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Following `import torch` over small packages of our own: only what would run is seen, each on its line."""
 
+import ast
 import textwrap
 
 import pytest
 
+from cartographer.dispatch.python.annotated import schema_of
 from cartographer.dispatch.python.findings import python_findings
 from cartographer.dispatch.python.imports import Sources
 from cartographer.dispatch.python.world import World, parse_schema
@@ -270,3 +272,32 @@ def test_functions_for_classes_of_the_first_argument():
     """
     found = follow(torch__helper=helper, torch__user=user)
     assert registered(found) == [("q::a", "CPU", "torch.user.kernel", "torch/user.py:6")]
+
+
+@pytest.mark.parametrize(
+    ("head", "mutated", "schema"),
+    [
+        ("def f(x: torch.Tensor, n: int = 3, *, s: str = 'a') -> Tensor", (), '(Tensor x, SymInt n=3, *, str s="a") -> Tensor'),
+        ("def f(x: 'Tensor', y: Optional[torch.Tensor], z: list[int] | None) -> None", ("x",), "(Tensor(a0!) x, Tensor? y, SymInt[]? z) -> ()"),
+        ("def f(x: Sequence[Tensor]) -> tuple[Tensor, int]", None, "(Tensor(a0!)[] x) -> (Tensor, SymInt)"),
+        ("def f(x) -> Tensor", (), None),
+        ("def f(x: Own) -> Tensor", (), None),
+        ("def f(*x: Tensor) -> Tensor", (), None),
+    ],
+)
+def test_schemas_inferred_from_annotations(head, mutated, schema):
+    node = ast.parse(f"{head}: ...").body[0]
+    assert schema_of(node, None if mutated is None else frozenset(mutated)) == schema
+
+
+def test_methods_of_packets_that_we_do_not_know_are_read_from_the_tree():
+    ops = "class OpOverloadPacket:\n    def op_overloads(self):\n        return [getattr(self, n) for n in self.overloads()]\n"
+    table = TABLE.replace("[getattr(op, n) for n in op.overloads()]", "op.op_overloads()")
+    user = """
+    import torch
+    from torch.decomp import register_decomposition, activate_meta
+    @register_decomposition(torch.ops.aten.add)
+    def add(a, b): ...
+    activate_meta()
+    """
+    assert [r[0] for r in registered(follow(torch__decomp=table, torch__user=user, torch___ops=ops))] == ["aten::add.Tensor", "aten::add.out"]
