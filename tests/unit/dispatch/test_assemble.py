@@ -104,4 +104,4 @@ def test_a_generated_registration_without_a_key_becomes_what_the_release_makes_o
     made, _ = build([operator("aten::square", Registration("CatchAll", "at::native::square", Origin.YAML))])
     square = made["aten::square"]
     assert [r.key for r in square.registrations] == ["CompositeImplicitAutograd"]
-    assert square.dispatch["CUDA"] == "math kernel"
+    assert set(square.dispatch.values()) == {"math kernel"}

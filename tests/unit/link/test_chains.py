@@ -2,6 +2,7 @@
 """One test for each way by which PyTorch gets from a dispatch entry to device code."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -255,3 +256,15 @@ def test_a_python_kernel_stands_where_it_is_defined():
     meta = operator("cat(Tensor self) -> Tensor", "Meta", "torch._meta.meta_cat", Origin.PYTHON, place=Location("torch/_meta.py", 3))
     maker, _ = made({"torch/_meta.py": "import torch\n\n@register_meta(aten.cat)\ndef meta_cat(self):\n    return self\n"}, meta)
     assert [(s.role, s.symbol, s.line) for s in maker.chain(meta, "Meta").steps] == [("entry", "torch._meta.meta_cat", 4), ("registration", "cat", 3)]
+
+
+def test_the_catch_all_of_old_releases_and_trees_without_a_table():
+    """Up to 1.7 an operator without a dispatch has one catch-all kernel; before 1.4 no table of keys says so."""
+    files = {N + "Ops.cpp": "namespace at::native {\nTensor square(const Tensor& self) {\n  return at::mul(self, self);\n}\n}\n"}
+    told = operator("square(Tensor self) -> Tensor", "CatchAll", "at::native::square", outcome="catch all")
+    assert steps(files, told, key="CPU") == [("entry", "square", 2)]
+    silent = operator("square(Tensor self) -> Tensor")
+    silent = replace(silent, registrations=told.registrations)
+    maker, _ = made(files, silent)
+    assert maker.chain(silent, "CPU").steps[0].line == 2
+    assert maker.chain(silent, "MPS").status is Status.NONE
