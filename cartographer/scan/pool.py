@@ -43,6 +43,9 @@ class FactBase(Mapping[str, FileFacts]):
     def __len__(self) -> int:
         return len(self._encoded)
 
+    def __contains__(self, path: object) -> bool:
+        return path in self._encoded
+
     def decode_all(self) -> None:
         """Decode everything at once, with the cycle collector out of the way (facts have no cycles)."""
         enabled = gc.isenabled()

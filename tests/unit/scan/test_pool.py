@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
 import hashlib
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -150,3 +154,33 @@ def test_two_writers_at_once(tmp_path: Path) -> None:
     assert dict(one.load("abc")) == dict(two.load("abc")) == {"a": b"1", "b": b"2", "c": b"3"}
     one.close()
     two.close()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from cartographer.scan.cache import FactCache
+cache = FactCache(Path(sys.argv[1]))
+print("ready", flush=True)
+for round in range(100000):
+    cache.keep([(f"{sys.argv[2]}-{round}-{i}", bytes(2000)) for i in range(20)])
+"""
+
+
+def test_killed_writers_leave_whole_batches(tmp_path: Path) -> None:
+    path = tmp_path / "facts.db"
+    for number in range(4):
+        with subprocess.Popen([sys.executable, "-c", WRITER, str(path), str(number)], stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == "ready\n"
+            time.sleep(0.05 + 0.05 * number)
+            writer.kill()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        batches = db.execute("SELECT count(*) FROM facts GROUP BY substr(key, 1, instr(substr(key, 3), '-') + 2)").fetchall()
+    assert batches
+    assert {count for (count,) in batches} == {20}
+    cache = FactCache(path)
+    assert cache.usable
+    assert len(gather(files(2), cache, 1)) == 2
+    cache.close()
