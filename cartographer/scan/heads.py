@@ -23,7 +23,7 @@ _ATTRIBUTE_WORDS = frozenset(
 )
 _QUALIFIERS = frozenset(["const", "noexcept", "override", "final", "volatile", "mutable", "try", "requires", "throw", "and", "or"])
 _SPECIFIERS = re.compile(
-    r"\b(?:static|inline|extern|virtual|constexpr|consteval|constinit|explicit|friend|thread_local|register|typedef"
+    r"\b(?:static|inline|extern|virtual|constexpr|consteval|constinit|explicit|friend|thread_local|register|typedef|template"
     r"|__global__|__device__|__host__|__forceinline__|__forceinline|__inline__|__inline|__noinline__|__restrict__"
     r"|__launch_bounds__|__cluster_dims__|__maxnreg__|__ubsan_ignore_\w+__|__extension__|__cdecl|__shared__|__constant__|__managed__|__maybe_unused"
     r"|[A-Z][A-Z0-9]*_[A-Z0-9_]*(?<!_T)(?<!_TYPE))\b(?:\s*\([^()]*\))?(?!\s*::)|\[\[[^\]]*\]\]|__attribute__\s*\(\(.*?\)\)",

@@ -31,6 +31,7 @@ def only(text: str, path: str = "a.cpp") -> Definition:
         ("static inline __attribute__((always_inline)) int f() {}", "f", "function", (), "static int"),
         ("inline VALUE_TYPE f (SCALAR_TYPE z) {}", "f", "function", ("SCALAR_TYPE z",), "VALUE_TYPE"),
         ("std::unique_ptr<A, void (*)(A*)> B::f() const {}", "B::f", "method", (), "std::unique_ptr<A, void (*)(A*)>"),
+        ("template void f<int>(T<int> a);", "f", "declaration", ("T<int> a",), "void"),
         ("Tensor f(Tensor a);", "f", "declaration", ("Tensor a",), "Tensor"),
         ("__global__ void k(int n) {}", "k", "kernel", ("int n",), "void"),
         ("C10_LAUNCH_BOUNDS_1(512)\n__global__ void k(int n) {}", "k", "kernel", ("int n",), "void"),
