@@ -168,16 +168,17 @@ class Catalog:
             return None
         lines = self.part_of.get(path, {})
         if line not in lines:
-            around = self._around(path, line)
+            around = self.symbol_at(path, line)
             if around is None:
                 return urls.file(path)
-            line = around
+            line = around.line
         return f"{urls.file(path, lines[line])}#{urls.line(line)}"
 
-    def _around(self, path: str, line: int) -> int | None:
+    def symbol_at(self, path: str, line: int) -> Symbol | None:
+        """The innermost symbol whose extent holds a line."""
         symbols = self.symbols.get(path, ())
         at = bisect_right(symbols, line, key=lambda symbol: symbol.line)
-        return next((symbol.line for symbol in reversed(symbols[max(0, at - 8) : at]) if symbol.end_line >= line), None)
+        return next((symbol for symbol in reversed(symbols[max(0, at - 8) : at]) if symbol.end_line >= line), None)
 
     # Folders -----------------------------------------------------------------------------------
 

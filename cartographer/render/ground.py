@@ -7,6 +7,8 @@ from bisect import bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cartographer.model.age import Ages
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -63,6 +65,19 @@ class Ground:
                 for era, lines in enumerate(counts):
                     total[era] += lines
         return {path: tuple(counts) for path, counts in found.items()}
+
+    @cached_property
+    def ages(self) -> Ages:
+        """Answers about single spans of lines."""
+        return Ages(self.strata)
+
+    def span(self, path: str, first: int, last: int) -> tuple[int, ...]:
+        """Lines by era of a span of a file, the last number without a date; empty when it is not dated."""
+        age = self.ages.of(path, first, last) if self.dated else None
+        if age is None:
+            return ()
+        lines = dict(age.eras)
+        return (*(lines.get(era.name, 0) for era in self.eras), age.lines - age.dated)
 
     def main_era(self, counts: Iterable[int] | None) -> int | None:
         """The era with most lines, as an index; None when nothing is dated."""

@@ -27,7 +27,7 @@ class Rung:
 
 
 _OUTCOMES = (
-    "kernel", "autograd kernel", "batched kernel", "nested kernel", "default backend kernel", "math kernel", "backend fallback",
+    "kernel", "autograd kernel", "batched kernel", "nested kernel", "default backend kernel", "math kernel", "catch all", "backend fallback",
     "fallthrough kernel", "fallthrough backend fallback", "missing",
 )  # fmt: skip
 _AWAKE = ("AutogradFunctionality", "ADInplaceOrView", "BackendSelect")
@@ -70,7 +70,7 @@ def _awake(site: Site, op: Operator, layer: Layer) -> Rung:
         return Rung(name, "pass", f"not told: {layer.outcome}", receipt)
     if not layer.acts:
         return Rung(name, "pass", "lets the call fall through", receipt)
-    if layer.outcome == "math kernel":
+    if layer.outcome in ("math kernel", "catch all"):
         return Rung(name, "stops-here", "the composite function below runs already here; the operators it calls are recorded one by one", receipt)
     nodes = op.autograd.nodes if op.autograd else ()
     formula = site.receipt_of(op.autograd.formula) if op.autograd else None

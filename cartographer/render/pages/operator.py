@@ -12,6 +12,7 @@ from cartographer.render.pages.chains import ChainView, Shown, chains_of
 from cartographer.render.pages.descent import Floor, backend_of, descent_of
 from cartographer.render.pages.dispatch import KeysOf, RegistrationRow, outcomes_of, rows_of
 from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.pages.kernel_sizes import KernelSizes, kernel_sizes
 from cartographer.render.pages.passport import Fact, facts_of, lead_of
 from cartographer.render.pages.registries import RegistryRow, registries_of
 from cartographer.render.pages.wayback import WayBack, way_back_of
@@ -72,6 +73,7 @@ class OperatorPage:
     twin: str  # the same as JSON
     relatives: tuple[Link, ...]
     registries: tuple[RegistryRow, ...]
+    sizes: KernelSizes | None
     receipts: tuple[tuple[str, Receipt], ...]  # rules of generators, by letter
 
 
@@ -102,6 +104,7 @@ def build(site: Site, key: str) -> Page:
         twin=urls.href(site.settle(key + ".html").rpartition("/")[2].removesuffix(".html") + ".json"),
         relatives=_relatives(site, key),
         registries=registries_of(site, operators),
+        sizes=kernel_sizes(site, main),
         receipts=tuple(seen.letters.items()),
     )
     floors = tuple(floor.number for floor in first.floors)

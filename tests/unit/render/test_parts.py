@@ -233,3 +233,11 @@ def test_atlases_beside_each_other_know_each_other(tmp_path):
             (tmp_path / folder / "atlas.json").write_text(json.dumps({"tag": tag}))
             (tmp_path / folder / "index.html").write_text("")
     assert siblings(tmp_path / "v2.6.0") == (OtherAtlas("v2.11.0", "../v2.11.0/"), OtherAtlas("v2.6.0", "../v2.6.0/"))
+
+
+def test_kernels_are_measured_and_dated_where_the_operator_reaches_them_itself(site):
+    sizes = operator.build(site, "op/mul").view.sizes
+    assert sizes.rows[0].lines == 10
+    first = sizes.rows[0]
+    assert (first.oldest, first.newest, first.backends) == ("2012-01-25", "2017-05-01", ("CUDA",))
+    assert [band.name for band in sizes.bar.bands] == ["First", "Second", "Third", "no date"][: len(sizes.bar.bands)]
