@@ -38,6 +38,7 @@ FAR = 20.0  # a way that costs more leads to another device
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 _WORD = re.compile(r"[a-z0-9]+")
 _NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl", "copy_"))
+_LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
 _DENSE = ("CPU", "CUDA", "MPS", "XPU")
 
 
@@ -85,7 +86,7 @@ class Descent:
         onward = self._onward(reach.operators, defined, operator, key)
         steps = calls
         if onward.works and not self._composed(reach.operators, operator):
-            steps = [*_before(calls, defined), *onward.steps]
+            steps = [*_before(calls, defined, onward.steps), *onward.steps]
         elif ways and not onward.works:
             steps = self._ways(ways[:1], defined, operator, key)
         return Below(once(steps), works=onward.works or bool(ways), complete=onward.complete)
@@ -168,8 +169,8 @@ class Descent:
     def _composed(self, calls: tuple[OperatorCall, ...], operator: Operator) -> bool:
         """Whether a body is composed of so many operators that none of them is the work itself."""
         names = {c.site.called.main for c in calls if c.site.called is not None and len(c.hops) <= 1}
-        if any(base_of(n) == operator.base.strip("_") for n in names):
-            return False
+        if any(name_words(operator.base) & name_words(base_of(n)) for n in names):
+            return False  # one of them bears its name, or a part of it
         shapes = self.tree.by_name.shapes
         return len({base_of(n) for n in names if not shapes[n].metadata and not shapes[n].view and self.callers(n) <= COMMON}) > COMPOSED
 
@@ -184,11 +185,14 @@ class Descent:
         root = operator.base.strip("_")
         complete = True
 
-        def order(call: OperatorCall) -> tuple[bool, bool, int, bool]:
+        words = name_words(operator.base)
+
+        def order(call: OperatorCall) -> tuple[bool, bool, bool, int, bool]:
             assert call.site.called is not None
             name = call.site.called.main
             special = bool(call.site.branch) and "!(" not in call.site.branch
-            return (base_of(name) != root, self.callers(name) > COMMON, len(call.hops), special)
+            stranger = not words & name_words(base_of(name))
+            return (base_of(name) != root, stranger, self.callers(name) > COMMON, len(call.hops), special)
 
         for call in sorted(candidates, key=order):
             assert call.site.called is not None
@@ -211,12 +215,14 @@ def _noted(step: Step, note: str) -> Step:
     return replace(step, note="; ".join(filter(None, (note, step.note))))
 
 
-def _before(calls: list[Step], start: Defined) -> list[Step]:
-    """The calls worth showing before the chain of one of them: those of the body itself come first."""
+def _before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[Step]:
+    """The calls worth showing before the chain of one of them: that one, and those of the body itself before others."""
     if len(calls) <= BEFORE:
         return calls
-    own = [s for s in calls if s.role == "calls" and s.path == start.path and start.fact.start <= s.line <= start.fact.end]
-    return (own or calls)[:BEFORE]
+    own = [s for s in calls if s.role == "calls" and s.path == start.path and start.fact.start <= s.line <= start.fact.end] or calls
+    name = next((s.note.partition(";")[0].removeprefix("of ") for s in onward if s.role == "entry"), "")
+    followed = [s for s in own[BEFORE:] if name in s.note.partition(";")[0].split(" or ")][:1]
+    return [*own[: BEFORE - len(followed)], *followed]
 
 
 def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way]:
@@ -268,6 +274,11 @@ def words_of(base: str) -> tuple[str, ...]:
     """The whole name without underscores, then its telling words."""
     words = [w for w in _WORD.findall(base.lower()) if len(w) > 3 and w not in _NO_WORDS]
     return ("".join(_WORD.findall(base.lower().replace("native", "").replace("linalg", ""))) or base, *words)
+
+
+def name_words(base: str) -> set[str]:
+    """The telling words of an operator's name, as they stand between underscores."""
+    return {w for w in base.strip("_").split("_") if w} - _LITTLE
 
 
 def base_of(name: str) -> str:

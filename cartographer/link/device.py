@@ -22,6 +22,7 @@ _LIBRARIES = (
     ("cuda", "cuSOLVER", re.compile(r"cusolver(Dn|Sp|Rf|Mp)?[A-Z]\w+")),
     ("cuda", "cuDSS", re.compile(r"cudss[A-Z]\w+")),
     ("cuda", "MAGMA", re.compile(r"magma_\w+|magma[A-Z]\w+")),
+    ("cuda", "NCCL", re.compile(r"nccl[A-Z]\w+")),
     ("cuda", "cuRAND", re.compile(r"curandGenerate\w*")),
     ("cuda", "CUB", re.compile(r"((at_cuda_detail|at::cuda|cuda|at_cuda)::)*cub::\w+(::\w+)*|cub::\w+(::\w+)*")),
     ("cuda", "Thrust", re.compile(r"thrust::(sort|stable_sort|sort_by_key|stable_sort_by_key|unique\w*|reduce\w*|inclusive_scan\w*|exclusive_scan\w*|transform\w*|copy\w*|scatter\w*|gather\w*|for_each\w*|sequence|adjacent_difference|merge\w*|lower_bound|upper_bound|tabulate|remove\w*|fill\w*)")),

@@ -74,6 +74,8 @@ class Entries:
             candidates = self._near(wanted, where) or candidates
         else:
             candidates = [d for d in candidates if not d.hidden] or candidates or self._legacy(wanted)
+            if all(self._world.allows(d.fact.guards) is False for d in candidates):
+                candidates = [*self._inner(wanted), *candidates]
         return self._best(candidates, operator, where, symbol)
 
     def _structured(self, wanted: tuple[str, ...]) -> Entry:
@@ -84,6 +86,13 @@ class Entries:
         if not candidates:
             return Entry(None, f"no definition of {'::'.join(wanted)} in this tree")
         return Entry(candidates[0])
+
+    def _inner(self, wanted: tuple[str, ...]) -> list[Defined]:
+        """Definitions in one more namespace: `lazy_linalg` opens only in a build that loads the library lazily."""
+        return [
+            d for d in self._index.named(wanted[-1])
+            if d.fact.kind in FUNCTIONS and len(d.segments) == len(wanted) + 1 and (*d.segments[:-2], d.segments[-1]) == wanted and not d.hidden
+        ]  # fmt: skip
 
     def _legacy(self, wanted: tuple[str, ...]) -> list[Defined]:
         """`legacy::cuda::_th_mode` of releases up to 1.8 lives in at::native::legacy::cuda (aten/src/ATen/LegacyTHFunctionsCUDA.h)."""

@@ -75,11 +75,12 @@ class Handed:
             types = self._locals[id(spot.inside)] = {m[2]: m[1] for m in _LOCAL.finditer(self._text(spot.inside))}
         for name in names:
             if name in types:
-                yield from self._classes(types[name], spot.scope)
+                yield from self._classes(types[name], spot.scope, callable_only=True)
 
-    def _classes(self, name: str, scope: Scope) -> Iterator[Given]:
+    def _classes(self, name: str, scope: Scope, *, callable_only: bool = False) -> Iterator[Given]:
         for cls in general(self.names.classes(name, scope)):
-            if self.follows(cls):
+            runs = self.runs(cls) if self.follows(cls) else ()
+            if self.follows(cls) and (not callable_only or any(d.name == "operator()" for d in runs)):
                 yield Given(cls.name, cls.path, cls.line)
 
     def stub_sites(self, spot: Spot) -> Iterator[Site]:

@@ -79,19 +79,32 @@ class Search:
     graph: CallGraph
     layout: str = ""
     _known: dict[int, Reach] = field(default_factory=dict, repr=False)
+    _partial: dict[int, Reach] = field(default_factory=dict, repr=False)
     _active: set[int] = field(default_factory=set, repr=False)
+    _cut: bool = False
 
     def reach(self, start: Defined, depth: int = 0) -> Reach:
-        """The ways of one function, cheapest first."""
-        known = self._known.get(id(start))
+        """The ways of one function, cheapest first. What was cut short, by depth or by a circle, is kept only while the
+        question that cut it is being answered.
+        """
+        known = self._known.get(id(start)) or (self._partial.get(id(start)) if depth else None)
         if known is not None:
             return known
         if id(start) in self._active or depth > DEPTH:
+            self._cut = True
             return Reach()
+        before, self._cut = self._cut, False
         self._active.add(id(start))
         answer = self._worked_out(start, depth)
         self._active.discard(id(start))
-        self._known[id(start)] = answer
+        if self._cut and depth:
+            self._partial[id(start)] = answer
+        else:
+            self._known[id(start)] = answer
+        self._cut = before or self._cut
+        if depth == 0:
+            self._partial.clear()
+            self._cut = False
         return answer
 
     def _worked_out(self, start: Defined, depth: int) -> Reach:
