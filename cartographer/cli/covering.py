@@ -22,7 +22,7 @@ def coverage_command(backend: str | None, missing: bool, core: bool, as_csv: boo
     from cartographer.query import coverage
 
     with open_atlas(atlas) as reader:
-        found = coverage.coverage(reader.operator_rows(), backend, missing=missing, core=core)
+        found = coverage.coverage(reader.operators(), backend, missing=missing, core=core)
     if as_json:
         put([coverage.json_text(found)])
     elif as_csv:

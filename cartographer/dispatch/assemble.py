@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from cartographer.model.dispatch import KeyRules
 
 
+FALLBACK_RULE = "calls the backend fallback"
+
+
 def assemble(
     operators: Iterable[Operator], collected: Collected
 ) -> tuple[tuple[Operator, ...], tuple[Unresolved, ...]]:
@@ -35,9 +38,14 @@ def assemble(
         if there is None or (there.build and not defined.build):
             known[defined.name] = _operator(defined, notes)
     by_name: dict[str, list[Registration]] = {}
+    fallbacks = {(f.key, f.kernel): f for f in findings.fallbacks if f.kernel}
     for registered in findings.registered:
         if registered.name in known:
-            by_name.setdefault(registered.name, []).append(_registration(registered, rules))
+            made = _registration(registered, rules)
+            fallback = fallbacks.get((registered.key, registered.kernel or ""))
+            if fallback is not None:  # MPSFallback.mm: registered, and yet no kernel of the backend's own
+                made = replace(made, rule=f"{FALLBACK_RULE} of {registered.key} ({fallback.place})")
+            by_name.setdefault(registered.name, []).append(made)
         elif collected.complete:
             reason = "a kernel is registered, but nothing defines the operator"
             notes.append(Unresolved("dispatch", registered.name, reason, registered.place.path, registered.place.line))

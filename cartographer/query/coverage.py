@@ -17,6 +17,7 @@ from cartographer.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from cartographer.model.operator import Operator, Registration
     from cartographer.store.values import OperatorRow
 
 OWN, DEFAULT, COMPOSITE, FALLBACK, NOTHING, UNTOLD = "kernel", "default", "composite", "fallback", "missing", "not told"
@@ -63,14 +64,15 @@ class BackendCoverage:
 
 
 def coverage(
-    rows: Iterable[OperatorRow],
+    rows: Iterable[OperatorRow | Operator],
     backend: str | None = None,
     *,
     core: bool = False,
     missing: bool = False,
     namespace: str = "aten",
 ) -> tuple[BackendCoverage, ...]:
-    """Coverage of one backend, or of every backend that the atlas knows. `core`: only operators of the core set;
+    """Coverage of one backend, or of every backend that the atlas knows, from rows of a list or, telling fallbacks that are
+    registered like kernels apart as well, from whole operators. `core`: only operators of the core set;
     `missing`: list only what has neither a kernel nor a composite. Raises NotFound for a backend that there is not.
     """
     known = tuple(rows)
@@ -80,7 +82,7 @@ def coverage(
     return tuple(_of_backend(chosen, key, missing=missing) for key in wanted)
 
 
-def backends(rows: Sequence[OperatorRow]) -> tuple[str, ...]:
+def backends(rows: Sequence[OperatorRow | Operator]) -> tuple[str, ...]:
     """The keys of backends: those that a default backend kernel serves (CompositeExplicitAutograd covers exactly the
     backends, aten/src/ATen/core/dispatch and c10/core/DispatchKeySet.cpp), and the nested ones, that it leaves out.
     """
@@ -91,7 +93,7 @@ def backends(rows: Sequence[OperatorRow]) -> tuple[str, ...]:
     return tuple(key for key, is_backend in found.items() if is_backend)
 
 
-def _named(backend: str, rows: Sequence[OperatorRow]) -> str:
+def _named(backend: str, rows: Sequence[OperatorRow | Operator]) -> str:
     keys = {key: None for row in rows for key in row.dispatch}
     for key in keys:
         if key.lower() == backend.lower():
@@ -101,16 +103,24 @@ def _named(backend: str, rows: Sequence[OperatorRow]) -> str:
     raise NotFound(f"no dispatch key {backend}", hint=f"One of: {', '.join(names)}.")
 
 
-def _of_backend(rows: list[OperatorRow], key: str, *, missing: bool) -> BackendCoverage:
+def _of_backend(rows: list[OperatorRow | Operator], key: str, *, missing: bool) -> BackendCoverage:
     counts = dict.fromkeys(HOW, 0)
     served: list[Served] = []
     for row in rows:
         words = row.dispatch.get(key, "")
         how = _BY_WORDS.get(words, UNTOLD)
+        if how == OWN and _calls_fallback(row, key):
+            how = FALLBACK
         counts[how] += 1
         if not missing or how in (NOTHING, FALLBACK):
             served.append(Served(row.name, how, words, row.build))
     return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(served))
+
+
+def _calls_fallback(row: OperatorRow | Operator, key: str) -> bool:
+    """Whether what is registered for a key is the backend's fallback, as MPSFallback.mm does; only whole operators know."""
+    registrations: Iterable[Registration] = getattr(row, "registrations", ())
+    return any(r.key == key and r.active and "backend fallback" in r.rule for r in registrations)
 
 
 def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:

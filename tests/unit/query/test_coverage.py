@@ -7,7 +7,7 @@ import pytest
 
 from cartographer.errors import NotFound
 from cartographer.model.location import Location
-from cartographer.model.operator import Origin
+from cartographer.model.operator import Operator, Origin, Registration
 from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
 from cartographer.store.values import OperatorRow
 
@@ -65,3 +65,10 @@ def test_the_three_forms_say_the_same():
     assert csv_text(found).splitlines()[:2] == ["backend,operator,how,outcome,build", "MPS,aten::mm,kernel,kernel,"]
     (record,) = json.loads(json_text(found))
     assert record["counts"] == {"kernel": 1, "default": 1, "composite": 1, "fallback": 1, "missing": 0, "not told": 1}
+
+
+def test_a_registered_fallback_is_no_kernel():
+    where = Location("aten/src/ATen/mps/MPSFallback.mm", 9)
+    registered = Registration("MPS", "at::mps_fallback", Origin.LIBRARY, rule=f"calls the backend fallback of MPS ({where})", place=where)
+    operator = Operator("aten::x", "", Origin.YAML, where, registrations=(registered,), dispatch={"MPS": "kernel"})
+    assert coverage([operator], "MPS")[0].counts["fallback"] == 1
