@@ -250,7 +250,8 @@ def beside(ways: list[Way]) -> list[Way]:
 
 
 def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:
-    ends = [way.site.name, *(c.symbol for c in way.site.given), *(t.name for t in way.site.targets)]
+    given = () if way.site.kind == "jit" else way.site.given  # a string's name says no more than its kernel's
+    ends = [way.site.name, *(g.symbol for g in given), *(t.name for t in way.site.targets)]
     passed = [h.name for h in way.hops]
     last = _likeness(passed[-1], words) if passed else 0.0
     likeness = max(_likeness(e, words) for e in ends) + 0.5 * last + 0.3 * max((_likeness(p, words) for p in passed), default=0.0)

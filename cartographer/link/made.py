@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _HEAD = re.compile(r"TORCH_(IMPL|META|PRECOMPUTE_META)_FUNC2?")
 _LEAF = re.compile(r"(STABLE_)?TORCH_LIBRARY\w*|TORCH_(CHECK|API|CUDA)\w*|C10_\w+|AT_DISPATCH\w*|AT_ERROR|TORCH_INTERNAL\w*|DEFINE_\w*HEADERS")
 _BODY = re.compile(r"(\w+)\s*(?:<[^<>;{}]*>)?\s*\((?:[^(){};]|\((?:[^()]|\([^()]*\))*\))*\)\s*(?:const\s*|noexcept\s*|override\s*)*\{", re.DOTALL)
+_CLOSE = re.compile(r"\s*(::|->|\.|\(|\[)\s*|\s+(?=[),\]])")
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "return"))
 _CODE = (".cpp", ".cc", ".cu", ".mm", ".h", ".cuh", ".c", ".hpp")
 
@@ -162,5 +163,11 @@ def _moved(definition: Definition, at: Callable[[int], int], use: MacroUse) -> D
 
 
 def _moved_call(call: Call, at: Callable[[int], int]) -> Call:
-    # The extent in the expansion is kept apart from the file's lines by a negative sign: it orders and nests calls.
-    return msgspec.structs.replace(call, line=at(call.line), end_line=at(max(call.line, call.end_line)))
+    return msgspec.structs.replace(
+        call, line=at(call.line), end_line=at(max(call.line, call.end_line)), context=_tidy(call.context), arguments=tuple(map(_tidy, call.arguments)),
+    )  # fmt: skip
+
+
+def _tidy(text: str) -> str:
+    """Text as a person would write it: the tokens of an expansion stand apart."""
+    return _CLOSE.sub(lambda m: m[1] or "", text)

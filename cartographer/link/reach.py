@@ -40,6 +40,7 @@ class Way:
     at: Defined
     registration: StubRegistration | None = None  # of a stub
     launched: Way | None = None  # of callables given to a launcher: how the launcher launches
+    others: tuple[Site, ...] = ()  # further kernels that the launcher may launch instead
 
     @property
     def launch(self) -> Way:
@@ -157,7 +158,8 @@ class Search:
             inner = self.reach(target, depth + 1)
             extra = 1.0 + 0.3 * rank + self._aside(site) + _order(site)
             if site.given and (launching := _launching(inner)) is not None:
-                ways.append(Way(0.2 * len(launching.hops) * 0.1 + self._aside(site) + _order(site), (), site, start, launched=_through(launching, target, 0.0)))
+                cost = 0.02 * len(launching.hops) + self._aside(site) + _order(site)
+                ways.append(Way(cost, (), site, start, launched=_through(launching, target, 0.0), others=_others(inner, launching)))
                 continue
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             if NEVER in site.asks:
@@ -179,10 +181,22 @@ def _launching(reach: Reach) -> Way | None:
     return next((w for w in reach.ways if w.site.kind in ("launch", "loop") or w.launched is not None), None)
 
 
+def _others(reach: Reach, launching: Way) -> tuple[Site, ...]:
+    """Launches of other kernels than the first one's, in the order of their costs."""
+    seen = {launching.launch.site.name}
+    found = []
+    for way in reach.ways:
+        site = way.launch.site
+        if site.kind == "launch" and site.targets and site.name not in seen and way.cost < _ASIDE:
+            seen.add(site.name)
+            found.append(site)
+    return tuple(found[:2])
+
+
 def _through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
     branch = site.branch if site is not None else ""
     inner = way.site if not branch or way.site.branch else replace(way.site, branch=branch)
-    return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched)
+    return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched, way.others)
 
 
 def _best(ways: list[Way]) -> tuple[Way, ...]:

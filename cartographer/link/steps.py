@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.link.index import is_source
@@ -84,6 +85,8 @@ def _given_steps(way: Way) -> Iterator[Step]:
         yield from (definition_step("kernel", hop, "launcher of this file") for hop in way.launched.hops if hop.path == site.path)
     if way.launch.site.kind == "launch":
         yield from _launch_steps(way.launch.site, f"launched by {site.name}")
+        for other in way.others:
+            yield from _launch_steps(replace(other, given=()), f"or launched by {site.name}")
 
 
 def _launch_steps(site: Site, note: str = "") -> Iterator[Step]:

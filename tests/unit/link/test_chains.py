@@ -19,6 +19,16 @@ template <typename func_t>
 void gpu_kernel(TensorIteratorBase& iter, const func_t& f) {
   elementwise_kernel<func_t><<<1, 2, 0, stream>>>(iter.numel(), f);
 }
+template <typename func_t>
+void two_kernels(TensorIteratorBase& iter, const func_t& f) {
+  if (iter.is_contiguous()) {
+    vectorized_kernel<func_t><<<1, 2, 0, stream>>>(iter.numel(), f);
+  } else {
+    elementwise_kernel<func_t><<<1, 2, 0, stream>>>(iter.numel(), f);
+  }
+}
+template <typename func_t>
+__global__ void vectorized_kernel(int n, func_t f) { f(n); }
 }
 """}
 
@@ -268,3 +278,10 @@ def test_the_catch_all_of_old_releases_and_trees_without_a_table():
     maker, _ = made(files, silent)
     assert maker.chain(silent, "CPU").steps[0].line == 2
     assert maker.chain(silent, "MPS").status is Status.NONE
+
+
+def test_a_launcher_may_launch_one_of_two_kernels():
+    files = {**LOOPS, N + "cuda/G.cu": "namespace at::native {\nTensor g(const Tensor& self) {\n  two_kernels(iter, [] (float a) { return a; });\n}\n}\n"}
+    assert steps(files, operator("g(Tensor self) -> Tensor", "CUDA", "at::native::g")) == [
+        ("entry", "g", 2), ("device", "lambda", 3), ("device", "elementwise_kernel", 4), ("device", "vectorized_kernel", 18),
+    ]
