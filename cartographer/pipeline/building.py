@@ -31,7 +31,7 @@ from cartographer.model.source import HistoryLevel
 from cartographer.pipeline.lists import matching
 from cartographer.progress import SilentProgress
 from cartographer.scan.cache import FactCache
-from cartographer.scan.pool import FactBase, gather
+from cartographer.scan.pool import FactBase, gather_from
 from cartographer.store import writer
 from cartographer.store.reader import inputs_of
 
@@ -148,7 +148,7 @@ def scan(tree: Tree, scope: Manifest, cache: Cache, progress: Progress, *, worke
     blobs = {scoped.file.path: scoped.file.blob for scoped in scope.files}
     kept = FactCache(cache.folder("facts") / "facts.db" if cache.writable else None)
     try:
-        return gather(((path, blobs[path], data) for path, data in tree.read_many(blobs)), kept, workers, progress)
+        return gather_from(blobs, tree.read_many, kept, workers, progress)
     finally:
         kept.close()
 
