@@ -126,7 +126,10 @@ class Build:
 
     def _holds(self, guards: tuple[str, ...]) -> bool | None:
         """Whether `#if` conditions hold in the view."""
-        return combined([evaluate(g, self._value, self._defined) for g in guards])
+        try:
+            return combined([evaluate(g, self._value, self._defined) for g in guards])
+        except RecursionError:
+            return None
 
     def _value(self, name: str) -> int | None:
         if name in COMPILER:
@@ -196,7 +199,10 @@ class Build:
         return True if value.upper() in _TRUE or value[:1].isalnum() else None
 
     def _cmake(self, condition: str) -> bool | None:
-        return _CMakeCondition(_CMAKE_WORD.findall(condition), self).value()
+        try:
+            return _CMakeCondition(_CMAKE_WORD.findall(condition), self).value()
+        except RecursionError:
+            return None
 
     def _words(self, condition: str) -> list[str]:
         """The switches of a condition that keep it from holding, in our words."""

@@ -79,7 +79,10 @@ class Bits:
 
     def evaluate(self, tokens: Sequence[Token]) -> int:
         """The value of an expression. Raises UnknownFormError."""
-        return _Expression(self, tokens).whole()
+        try:
+            return _Expression(self, tokens).whole()
+        except RecursionError as error:
+            raise UnknownFormError("nested too deeply") from error
 
     def is_true(self, tokens: Sequence[Token], key: str, alias: str) -> bool:
         """A condition on key `k` (and alias `t`): `k != DispatchKey::X && set.has(k)`, `t == k`."""

@@ -194,8 +194,13 @@ def _without_va_opt(macro: Macro, named: dict[str, list[Token]]) -> Sequence[Tok
     return out
 
 
+LONGEST = 100_000  # characters of a token that `#` or `##` makes
+
+
 def _string(argument: list[Token], parameter: Token, sign: Token) -> Token:
-    """What `#parameter` makes."""
+    """What `#parameter` makes. Raises ExpansionTooLargeError."""
+    if sum(len(t.text) for t in argument) > LONGEST:
+        raise ExpansionTooLargeError(f"a string at {sign.path}:{sign.line}")
     parts: list[str] = []
     for number, token in enumerate(argument):
         text = token.text
@@ -216,6 +221,8 @@ def _paste(out: list[Token], right: list[Token], *, from_argument: bool) -> None
     if left.kind == "placemarker":
         out.extend(right)
         return
+    if len(left.text) + len(right[0].text) > LONGEST:
+        raise ExpansionTooLargeError(f"a token at {left.path}:{left.line}")
     place = right[0] if from_argument else left
     made = tokenize(left.text + right[0].text)
     kind = made[0].kind if len(made) == 1 else "name"

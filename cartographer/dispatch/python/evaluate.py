@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from typing import TYPE_CHECKING, Any
 
 from cartographer.dispatch.python.values import (
+    LARGEST,
     Bound,
     Class,
     Function,
@@ -22,6 +24,7 @@ from cartographer.dispatch.python.values import (
     Text,
     Unknown,
     Value,
+    affordable,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
+_PADDING = frozenset({"ljust", "rjust", "center", "zfill", "expandtabs", "format_map", "to_bytes"})
 _PLAIN = (str, int, float, bool, list, tuple, dict, set, frozenset, bytes, type(None))
 
 
@@ -109,6 +113,8 @@ def attribute(run: Interpreter, value: Value, name: str, place: Location | None)
 
 
 def _plain_method(value: Value, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+    if not affordable(value, *args, *keywords.values()) or (name == "format" and ":" in value) or name in _PADDING:
+        return Unknown(name)
     hashable = not isinstance(value, (list, dict, set))
     if hashable and any(isinstance(a, Unknown) for a in (*args, *keywords.values())):
         return Unknown(name)
@@ -270,12 +276,28 @@ def _binary(run: Interpreter, node: ast.BinOp, scope: Scope) -> Value:
     apply = _BINARY.get(type(node.op))
     if apply is None or not isinstance(left, _PLAIN) or not isinstance(right, _PLAIN):
         return Unknown("operation")
+    if not _affordable_operation(node.op, left, right):
+        return Unknown("a value too large")
     try:
         result = apply(left, right)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
         raise RaisedError(type(error).__name__, str(error)) from error
     naming = right if isinstance(left, Text) and left.endswith("::") else left
     return placed(result, naming.place) if isinstance(naming, Text) else result
+
+
+def _affordable_operation(sign: ast.operator, left: Value, right: Value) -> bool:
+    if not affordable(left, right):
+        return False
+    sizes = [v if isinstance(v, int) else len(v) for v in (left, right) if isinstance(v, (int, str, bytes, list, tuple))]
+    if isinstance(sign, ast.Mult) and len(sizes) == 2:
+        return abs(sizes[0] * sizes[1]) <= LARGEST
+    if isinstance(sign, ast.LShift):
+        return isinstance(right, int) and 0 <= right < 64
+    # A width in a format makes text of any length.
+    if isinstance(sign, ast.Mod) and isinstance(left, bytes):
+        return False
+    return not (isinstance(sign, ast.Mod) and isinstance(left, str) and re.search(r"%[^a-z%]*\d", left))
 
 
 def _boolean(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value:
@@ -400,7 +422,7 @@ def _generated(run: Interpreter, generators: list[ast.comprehension], scope: Sco
         return
     first, *rest = generators
     source = evaluate(run, first.iter, scope)
-    if not isinstance(source, (list, tuple, dict, set, frozenset, str, range)):
+    if not isinstance(source, (list, tuple, dict, set, frozenset, str, range)) or not affordable(source):
         yield False
         return
     for item in list(source):

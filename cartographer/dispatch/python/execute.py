@@ -26,6 +26,7 @@ from cartographer.dispatch.python.values import (
     TypeName,
     Unknown,
     Value,
+    affordable,
 )
 from cartographer.model.atlas import Unresolved
 from cartographer.model.location import Location
@@ -133,7 +134,7 @@ class Interpreter:
         module.namespace.setdefault("__name__", module.name)
         try:
             tree = ast.parse(self.sources.text(module.name))
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             self.notes.append(Unresolved("dispatch", module.name, f"this Python cannot be parsed: {error}", module.path))
             self._follow(module.name)
             return
@@ -172,7 +173,7 @@ class Interpreter:
         module.namespace.setdefault("__name__", module.name)
         try:
             tree = ast.parse(self.sources.text(module.name))
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
         for statement in tree.body:
             for name in _bound_names(statement) | _acted_on(statement):
@@ -331,7 +332,7 @@ class Interpreter:
 
     def _for(self, node: ast.For, scope: Scope) -> str:
         source = evaluate(self, node.iter, scope)
-        if not isinstance(source, (list, tuple, dict, set, frozenset, range, str)):
+        if not isinstance(source, (list, tuple, dict, set, frozenset, range, str)) or not affordable(source):
             return _NORMAL
         for item in list(source):
             self.assign(node.target, item, scope)

@@ -29,6 +29,7 @@ from cartographer.dispatch.python.values import (
     TypeName,
     Unknown,
     Value,
+    affordable,
 )
 from cartographer.dispatch.python.world import Schema, Type, parse_schema
 from cartographer.model.location import Location
@@ -291,7 +292,7 @@ def _native(call: Callable[..., Value]) -> Callable[..., Value]:
     """A native that only looks at its arguments, and is unknown when one of them is."""
 
     def inner(_run: Interpreter, args: list[Value], keywords: dict[str, Value], _place: Location | None) -> Value:
-        if any(isinstance(a, Unknown) for a in (*args, *keywords.values())):
+        if any(isinstance(a, Unknown) for a in (*args, *keywords.values())) or not affordable(*args):
             return Unknown("call")
         try:
             return call(*args, **keywords)
@@ -430,6 +431,8 @@ class PlainType:
         if self.type is str and args and not isinstance(args[0], Unknown):
             place = args[0].place if isinstance(args[0], (Text, Overload)) else place
             return Text(str(args[0]), place)
+        if self.type is bytes and args and isinstance(args[0], int):
+            return Unknown("bytes")
         return _native(self.type)(run, args, keywords, place)
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:

@@ -204,6 +204,21 @@ class Static:
     of_class: bool = False
 
 
+LARGEST = 100_000  # items or characters of a value; code that registers operators stays far below
+
+
+def affordable(*values: Value) -> bool:
+    """Whether values are of a size that a registration may have. What the analysed code asks for is not to cost us."""
+    for value in values:
+        if isinstance(value, bool):
+            continue
+        if isinstance(value, int) and abs(value) > LARGEST * 100:
+            return False
+        if isinstance(value, (str, bytes, list, tuple, dict, set, frozenset, range)) and len(value) > LARGEST:
+            return False
+    return True
+
+
 def is_known(value: Value) -> bool:
     """Whether we can tell the value, at least its outside."""
     return not isinstance(value, Unknown)

@@ -301,3 +301,17 @@ def test_methods_of_packets_that_we_do_not_know_are_read_from_the_tree():
     activate_meta()
     """
     assert [r[0] for r in registered(follow(torch__decomp=table, torch__user=user, torch___ops=ops))] == ["aten::add.Tensor", "aten::add.out"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = 'a' * 10 ** 9", "x = [0] * 10_000_000_000", "x = 1 << 10_000_000_000", "x = '%9999999999d' % 1", "x = 'a'.ljust(10_000_000_000)",
+        "x = '{:>9999999999}'.format(1)", "x = bytes(10_000_000_000)", "x = list(range(10_000_000_000))",
+        "for i in range(10_000_000_000):\n    x = i", "x = 'ab'\n" + "x = x + x\n" * 60, "x = [1]\n" + "x.extend(x)\n" * 60,
+        "x = 3\n" + "x = x * x\n" * 60, "x = " + "(" * 5000 + ")" * 5000, "x = " + "-" * 5000 + "1", "x = [i for i in range(10_000_000_000)]",
+    ],
+)  # fmt: skip
+def test_hostile_code_costs_nothing(line):
+    found = follow(torch__user=f"from torch.library import Library\n{line}\nLibrary('q', 'DEF').define('a() -> ()')\n")
+    assert [d.name for d in found.defined] == ["q::a"] or any(u.path == "torch/user.py" for u in found.unresolved)

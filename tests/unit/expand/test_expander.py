@@ -140,3 +140,16 @@ def test_white_space_around_an_argument_is_that_of_the_parameter():
     outer = define("OUTER", ("op", "overload"), "INNER(op.overload)")
     inner = define("INNER", ("name",), "#name")
     assert squeezed(expand("OUTER(pow, Scalar)", outer, inner)) == '"pow.Scalar"'
+
+
+def test_strings_of_strings_are_bounded():
+    nested = [define("S", ("x",), "#x"), define("XS", ("x",), "S(x)"), define("D0", None, '"\\\\"')]
+    nested += [define(f"D{n}", None, f"XS(D{n - 1})", line=n + 5) for n in range(1, 60)]
+    with pytest.raises(ExpansionTooLargeError):
+        expand("D59", *nested)
+
+
+def test_conditions_nested_without_end_are_not_told():
+    deep = "(" * 100_000
+    with pytest.raises(RecursionError):
+        evaluate(deep, lambda _n: 1, lambda _n: 1)
