@@ -33,9 +33,10 @@ _SETTINGS = (
 )
 _PREFIX = tuple(part for setting in _SETTINGS for part in ("-c", setting))
 
-# What a patch must look like for `patch.parse`. Binary files are text too: blame dates them by their lines as well.
+# What a patch must look like for `patch.parse`. Binary files are text too: blame dates them by their lines as well. What
+# deleted files held (-D) is of no use, and a third of all the text.
 PATCH = (
-    "-r", "-p", "-U0", "-M", "-l5000", "--full-index", "--text", "--indent-heuristic", "--no-ext-diff",
+    "-r", "-p", "-U0", "-M", "-l5000", "-D", "--full-index", "--text", "--indent-heuristic", "--no-ext-diff",
     "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none",
 )  # fmt: skip
 
