@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.source import SourceKind
@@ -226,7 +227,7 @@ def _uses(op: Operator) -> Iterator[tuple[str, Use]]:
         if registration.place:
             yield registration.place.path, Use(op.name, "registered", registration.place.line, registration.key)
     for backend, chain in op.kernels.items():
-        for step in chain.steps:
+        for step in takewhile(lambda step: step.role != "calls", chain.steps):  # below a call it is another operator's home
             yield step.path, Use(op.name, step.role, step.line, backend)
     if op.autograd:
         for helper in op.autograd.helpers:

@@ -2,8 +2,9 @@
 """The JSON twin of an operator's page: the same facts, under the names that the export gives them.
 
 Fields that hold nothing are left out. What overloads share stands once, at the end of the file (`steps` of chains, dispatch
-`layers`, `served`: runtime keys by what serves them), and overloads name it by its number there. Layers behind which only a
-general fallback stands are the same for all operators and are left out.
+`layers`, `served`: runtime keys by what serves them), and overloads name it by its number there. Keys and layers behind which only a
+general fallback stands are the same for all operators and are left out. Registrations that differ in their key alone stand
+together (`keys`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from cartographer.model.operator import Operator
+    from cartographer.model.operator import Operator, Registration
     from cartographer.render.site import Site
 
 
@@ -42,7 +43,7 @@ _Table = dict[Any, int]
 
 def _overload(op: Operator, steps: _Table, layers: _Table, served: _Table) -> dict[str, Any]:
     """One overload; the model's own names are those of the export, but for helpers."""
-    bare = replace(op, kernels={}, layers=(), dispatch={})
+    bare = replace(op, kernels={}, layers=(), dispatch={}, registrations=())
     value: dict[str, Any] = {"kind": "op", **_filled(msgspec.to_builtins(bare))}
     value["kernels"] = {
         backend: _filled({
@@ -51,6 +52,7 @@ def _overload(op: Operator, steps: _Table, layers: _Table, served: _Table) -> di
         for backend, chain in op.kernels.items()
     }  # fmt: skip
     own = [layer for layer in op.layers if not layer.outcome.endswith("backend fallback")]
+    value["registrations"] = _registrations(op)
     value["layers"] = [layers.setdefault(layer, len(layers)) for layer in own]
     if op.dispatch:
         value["dispatch"] = served.setdefault(_served(op), len(served))
@@ -61,9 +63,19 @@ def _overload(op: Operator, steps: _Table, layers: _Table, served: _Table) -> di
     return value
 
 
+def _registrations(op: Operator) -> list[dict[str, Any]]:
+    groups: dict[Registration, list[str]] = {}
+    for registration in op.registrations:
+        groups.setdefault(replace(registration, key=""), []).append(registration.key)
+    rows = ({"keys": keys, **_filled(msgspec.to_builtins(alike))} for alike, keys in groups.items())
+    return [row if row.pop("active", False) else {**row, "overridden": True} for row in rows]
+
+
 def _served(op: Operator) -> tuple[tuple[str, tuple[str, ...]], ...]:
     groups: dict[str, list[str]] = {}
     for key, outcome in op.dispatch.items():
+        if outcome.endswith("backend fallback"):
+            continue
         groups.setdefault(outcome, []).append(key)
     return tuple((outcome, tuple(keys)) for outcome, keys in groups.items())
 

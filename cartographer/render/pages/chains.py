@@ -82,11 +82,12 @@ def _view(site: Site, op: Operator, chain: Chain, backends: list[str], shown: Sh
 
 def step_view(site: Site, step: Step) -> StepView:
     """One step with its links."""
+    address = site.place(step.path, step.line)
     generated = site.is_generated(step.path) or step.note.startswith(("generated", "written by the build"))
     return StepView(
         role=ROLES.get(step.role, step.role),
         symbol=step.symbol,
-        address=site.place(step.path, step.line),
+        address=address if address and "#" in address else None,  # a link to a whole file says less than the receipt beside it
         receipt=site.receipt(step.path, step.line),
         generated=generated,
         note=step.note,
