@@ -48,7 +48,6 @@ _PLAIN = (str, int, float, bool, list, tuple, dict, set, frozenset, bytes, type(
 def evaluate(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
     """The value of an expression."""
     handler = _HANDLERS.get(type(node))
-    run.step()
     return Unknown(type(node).__name__) if handler is None else handler(run, node, scope)
 
 
@@ -358,7 +357,8 @@ def _compared(left: Value, sign: ast.cmpop, right: Value) -> bool | None:
             if not isinstance(right, (str, list, tuple, dict, set, frozenset)):
                 return None
             found = left in right
-            if not found and not isinstance(right, str) and Unknown in map(type, right):
+            # A table of some size is keyed by what we know; looking through it each time would cost more than it tells.
+            if not found and not isinstance(right, str) and len(right) <= 64 and Unknown in map(type, right):
                 return None
             return found is isinstance(sign, ast.In)
         return bool(_ORDER[type(sign)](left, right))
@@ -426,6 +426,7 @@ def _generated(run: Interpreter, generators: list[ast.comprehension], scope: Sco
         yield False
         return
     for item in list(source):
+        run.step()
         run.assign(first.target, item, scope)
         truths = [truth_of(evaluate(run, test, scope)) for test in first.ifs]
         if any(t is None for t in truths):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cartographer.dispatch.python.imports import Sources
     from cartographer.dispatch.python.world import World
 
-STEPS = 6_000_000  # of one import; PyTorch 2.6 takes about a tenth
+STEPS = 3_000_000  # statements and calls of one import; PyTorch 2.6 takes about a tenth
 DEPTH = 60  # nested calls
 _NORMAL = "normal"
 
