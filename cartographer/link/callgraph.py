@@ -125,14 +125,14 @@ class CallGraph:
             stub = self.stubs.find(name, spot.scope.namespace)
             yield spot.site("stub", last, stub=stub, never=_for_another(spot.call, self.device))
             return
-        if spot.call.form == "call" and (title := library(name, self.device)) and (title == "CUDA runtime" or not self._ours(last)):
+        if spot.call.form == "call" and (title := library(name, self.device)) and not self._ours(name):
             yield spot.site("library", name, library=title)
             return
         if self.device == "cuda" and (strings := tuple(self.handed.strings(spot))):
             yield spot.site("jit", name, given=strings)
             return
         given = self.handed.given(spot)
-        if given and self.device == "cpu" and last in CPU_LOOPS:
+        if self.device == "cpu" and last in CPU_LOOPS:
             yield spot.site("loop", last, given=given)
             return
         targets = self._functions(spot, name)
@@ -166,8 +166,8 @@ class CallGraph:
         return self.operators.function(name, f"at::{name}", spot.call, around)
 
     def _ours(self, name: str) -> bool:
-        """Whether the tree itself defines a function or class of this name: then it is a wrapper, no library."""
-        return any(d.fact.kind not in ("variable", "alias") for d in self.index.named(name))
+        """Whether the tree itself defines a function or class of this plain name: then it is a wrapper, no library."""
+        return "::" not in name and any(d.fact.kind not in ("variable", "alias") for d in self.index.named(name))
 
     def _local_function(self, name: str, spot: Spot) -> bool:
         """Whether a function of the same file bears the stub's name."""
@@ -177,15 +177,15 @@ class CallGraph:
 
     def _method(self, spot: Spot, around: Mapping[str, str]) -> Iterator[Site]:
         called = self.operators.called(spot.call, around)
-        if called is not None:
+        if called is not None and _tensor(spot, around):
             yield spot.site("operator", called.written, called=called)
             return
         member = _MEMBER.split(spot.call.name)[-1].strip()
         if self.device == "mps" and member in METAL_REQUESTS:
             yield spot.site("metal", member, texts=tuple(t for a in spot.call.arguments for t in LITERALS.findall(a)))
             return
-        if self.device == "cpu" and member in CPU_LOOPS and (given := self.handed.given(spot)):
-            yield spot.site("loop", member, given=given)
+        if self.device == "cpu" and member in CPU_LOOPS:
+            yield spot.site("loop", member, given=self.handed.given(spot))
             return
         targets = self._methods(member, len(spot.call.arguments), spot.scope.path)
         if targets:
@@ -226,7 +226,7 @@ class CallGraph:
             line = self._line_of(name, found, spot, start + text.count("\n", 0, match.start(1)))
             if bare(name) in self.stubs:
                 yield spot.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace), line=line)
-            elif (title := library(name, self.device)) and not self._ours(bare(name)):
+            elif (title := library(name, self.device)) and not self._ours(name):
                 yield spot.site("library", name, library=title, line=line)
             elif name.isupper():
                 yield from self._macro_body(name, _arguments_at(text, match.end() - 1), spot, depth + 1)
@@ -272,6 +272,14 @@ def _arguments_at(text: str, opening: int) -> tuple[str, ...]:
         if depth == 0:
             break
     return tuple(found)
+
+
+def _tensor(spot: Spot, around: Mapping[str, str]) -> bool:
+    """Whether a member is called on a tensor: in native/cpu most receivers of unknown type are vectors (Vectorized<T>)."""
+    if "/native/cpu/" not in spot.scope.path:
+        return True
+    receiver = re.split(r"\.|->", spot.call.name)[0]
+    return around.get(receiver, "").rstrip("?") == "Tensor"
 
 
 def _count(call: Call) -> int | None:

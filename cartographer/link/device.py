@@ -24,14 +24,14 @@ _LIBRARIES = (
     ("cuda", "MAGMA", re.compile(r"magma_\w+|magma[A-Z]\w+")),
     ("cuda", "NCCL", re.compile(r"nccl[A-Z]\w+")),
     ("cuda", "cuRAND", re.compile(r"curandGenerate\w*")),
-    ("cuda", "CUB", re.compile(r"((at_cuda_detail|at::cuda|cuda|at_cuda)::)*cub::\w+(::\w+)*|cub::\w+(::\w+)*")),
+    ("cuda", "CUB", re.compile(r"(\w+::)*(hip)?cub::(Device|Block|Warp)\w+(::\w+)*")),
     ("cuda", "Thrust", re.compile(r"thrust::(sort|stable_sort|sort_by_key|stable_sort_by_key|unique\w*|reduce\w*|inclusive_scan\w*|exclusive_scan\w*|transform\w*|copy\w*|scatter\w*|gather\w*|for_each\w*|sequence|adjacent_difference|merge\w*|lower_bound|upper_bound|tabulate|remove\w*|fill\w*)")),
     ("cuda", "CUTLASS", re.compile(r"cutlass::\w+(::\w+)*")),
     ("cuda", "CUDA runtime", re.compile(r"cudaMemcpy\w*|cudaMemset\w*|cudaLaunch\w+|cuLaunchKernel\w*|at::cuda::memcpy_and_sync|cuda::memcpy_and_sync")),
     ("cuda", "MIOpen", re.compile(r"miopen[A-Z]\w+")),
     ("cpu", "BLAS", re.compile(r"cblas_\w+|[sdcz](gemm|gemv|axpy|copy|dot|dotu|dotc|scal|swap|ger|syr|nrm2|trsm|gbtrf)[a-z]?_")),
     ("cpu", "LAPACK", re.compile(r"[sdcz][a-z]{2,3}[a-z0-9]{2,5}_")),
-    ("cpu", "MKL", re.compile(r"mkl_\w+|MKL_\w+|Dfti\w+|v[sdczm]\w*(Ln|Exp|Sin|Cos|Tan|Erf)\w*|vmd?l?[SD]\w+|vslStream\w*|v[idrs]+Rng\w+")),
+    ("cpu", "MKL", re.compile(r"mkl_(sparse_|[sdcz])\w+|MKL_\w+|Dfti\w+|v[sdczm]\w*(Ln|Exp|Sin|Cos|Tan|Erf)\w*|vmd?l?[SD]\w+|vslStream\w*|v[idrs]+Rng\w+")),
     ("cpu", "oneDNN", re.compile(r"ideep::\w+(::\w+)*|dnnl::\w+(::\w+)*|dnnl_\w+")),
     ("cpu", "FBGEMM", re.compile(r"fbgemm::\w+(::\w+)*")),
     ("cpu", "QNNPACK", re.compile(r"(qnnpack::)?(pytorch_)?qnnp_\w+|qnnpack::\w+|pytorch_q8\w+")),
@@ -42,7 +42,7 @@ _LIBRARIES = (
 )  # fmt: skip
 # What only prepares, asks or cleans up.
 _ADMINISTRATION = re.compile(
-    r"magma_version|Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|Plan(?!Many1)\w*$|"
+    r"magma_version|has_\w+_support|expected_\w+|utils::|Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|Plan(?!Many1)\w*$|"
     r"Algo|_init|_get_|_set_|nullptr|tensor(_desc)?$|::desc|attr|Alignment|Pointer|CheckSum|queue|NullType|CountingInput|Iterator|"
     r"ideep::(tensor|data_type|format|attr|dims|scale|zero|engine|stream|prop_kind|algorithm|lowp)|dnnl::(memory|engine|stream|primitive_attr|algorithm)|"
     r"ReuseState|Traits|Policy|make_|gemm::|epilogue::|layout::|arch::|MatrixShape|Array$|numeric|half_t|bfloat16|"

@@ -20,7 +20,7 @@ NEWEST = 10**9  # what the version of a library counts as
 # Platforms and builds that a release for servers and desktops is not.
 _OFF = re.compile(
     r"USE_ROCM\w*|ROCM_\w+|__HIP\w*|HIP_\w+|_?WIN(32|64)|_WIN\w*|_MSC_VER|__msvc_cl__|C10_MOBILE\w*|\w*ANDROID\w*|C10_IOS|TARGET_OS\w*|"
-    r"BUILD_LAZY_\w+|FBCODE_\w+|USE_FBCODE\w*|DEBUG\w*|\w+_DEBUG|USE_VULKAN\w*|USE_PYTORCH_METAL\w*|AT_ROCM_ENABLED|"
+    r"BUILD_LAZY_\w+|AT_POCKETFFT_ENABLED|FBCODE_\w+|USE_FBCODE\w*|DEBUG\w*|\w+_DEBUG|USE_VULKAN\w*|USE_PYTORCH_METAL\w*|AT_ROCM_ENABLED|"
     r"STRIP_ERROR_MESSAGES|TORCH_ASSERT_NO_OPERATORS|AT_PER_OPERATOR_HEADERS|__EMSCRIPTEN__|__s390x__|__powerpc\w*|"
     r"CPU_CAPABILITY_SVE\w*|CAFFE2_STATIC_\w+|BUILD_LITE_INTERPRETER|TORCH_VITAL\w*|USE_MIOPEN|ATEN_CPU_STATIC_DISPATCH"
 )

@@ -36,3 +36,8 @@ def test_all_conditions_must_hold():
     assert world.allows(("AT_CUDNN_ENABLED()", "!defined(USE_ROCM)")) is True
     assert world.allows(("UNKNOWN", "defined(USE_ROCM)")) is False
     assert world.allows(("UNKNOWN", "AT_CUDNN_ENABLED()")) is None
+
+
+def test_what_stands_in_for_a_library_is_off_where_the_library_is_found():
+    assert World("cpu").evaluate("AT_POCKETFFT_ENABLED()") is False
+    assert World("cpu").evaluate("AT_MKL_ENABLED()") is True

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import pytest
+
+from cartographer.link.device import answers, asked, library
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "expected"),
+    [
+        ("cublasSgemm", "cuda", "cuBLAS"), ("cublasLtMatmul", "cuda", "cuBLASLt"), ("cublasSetStream", "cuda", ""), ("cublasSgemm", "cpu", ""),
+        ("cusolverDnSgetrf", "cuda", "cuSOLVER"), ("cusolverDnSgetrf_bufferSize", "cuda", ""), ("cudnnRNNForward", "cuda", "cuDNN"),
+        ("cudnnCreateTensorDescriptor", "cuda", ""), ("cub::DeviceSelect::Flagged", "cuda", "CUB"), ("at::cuda::cub::radix_sort_keys", "cuda", ""),
+        ("thrust::sort_by_key", "cuda", "Thrust"), ("thrust::device_ptr", "cuda", ""), ("cblas_sgemm", "cpu", "BLAS"), ("sgetrf_", "cpu", "LAPACK"),
+        ("ideep::matmul_forward::compute", "cpu", "oneDNN"), ("ideep::tensor", "cpu", ""), ("std::sort", "cpu", ""),
+    ],
+)
+def test_a_library_is_told_by_its_names_and_preparation_is_no_work(name, device, expected):
+    assert library(name, device) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("self.is_mkldnn()", {"mkldnn"}), ("iter.device_type() == kCPU && n > 1", {"cpu"}), ("!self.is_cuda()", set()),
+        ("!(self.is_mps() && x)", set()), ("self.is_quantized() || self.is_mps()", set()), ("", set()),
+    ],
+)
+def test_a_condition_asks_for_a_device(condition, expected):
+    assert asked(condition) == expected
+
+
+def test_a_key_answers_for_its_device_and_layout():
+    assert answers("cuda", "Sparse") == {"cuda", "sparse"}
+    assert answers("cpu", "") == {"cpu"}
