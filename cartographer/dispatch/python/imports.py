@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # What registers something, when it runs at import.
 _REGISTERS = re.compile(
     rb"register_decomposition\(|register_meta\(|_make_\w*prim\w*\(|custom_op\(|\bLibrary\(|torch\.library\.\w+\(|activate_meta\("
-    rb"|register_\w*prims?\(|_register_jit_decomposition"
+    rb"|register_\w*prims?\(|_register_jit_decomposition|register_\w*\(\)"
 )
 _NOT_RUN = re.compile(rb"(?:async\s+)?def\b|class\b|#|import\b|from\b|[)\]}]|[\"']|r?\"\"\"")
 _IMPORT = re.compile(r"(?P<indent>[ \t]*)(?:from\s+(?P<source>\.*[\w.]*)\s+import\s+(?P<names>\([^)]*\)?|[^#\n]*)|import\s+(?P<modules>[^#\n]*))")

@@ -411,6 +411,8 @@ def _belongs(value: Value, candidate: Value) -> bool | None:
     if isinstance(candidate, PlainType):
         return isinstance(value, candidate.type)
     if isinstance(candidate, (Class, TypeName)):
+        if isinstance(value, (Class, TypeName)) and isinstance(candidate, Class):
+            return None  # a class of a metaclass: we do not follow those
         if isinstance(value, Instance) and candidate.name not in value.cls.names():
             return None if value.cls.has_unknown_base() and isinstance(candidate, TypeName) else False
         return candidate.name in type_names(value)
