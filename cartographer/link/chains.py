@@ -112,7 +112,7 @@ class ChainMaker:
         """The chain of a kernel that is a function of the tree."""
         entry = self.tree.entries(DEVICE_OF_KEY.get(key, "cpu")).find(operator, registration)
         if entry.defined is None:
-            return Chain(Status.UNRESOLVED, entry.reason)
+            return Chain(Status.UNRESOLVED, entry.reason if self.tree.has_kernels else "the bodies of kernels are not in a wheel")
         composite = outcome in ("math kernel", "nested kernel", "catch all")
         first = definition_step("entry", entry.defined, entry.reason)
         below = self._descent.below(entry.defined, operator, key, composite=composite)

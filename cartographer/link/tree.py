@@ -78,6 +78,11 @@ class Tree:
         return stubs_of(self.files, self.made.uses)
 
     @cached_property
+    def has_kernels(self) -> bool:
+        """Whether the bodies of kernels are here: a wheel has headers only."""
+        return any(p.startswith("aten/src/ATen/native/") and p.endswith((".cpp", ".cu", ".mm")) for p in self.facts)
+
+    @cached_property
     def metal(self) -> MetalKernels:
         """All Metal kernels."""
         return MetalKernels(self.files)

@@ -241,7 +241,7 @@ def test_what_several_backends_share_is_chosen_by_a_switch():
 
 def test_definite_answers_without_a_kernel():
     only_cpu = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f")
-    maker, _ = made({}, only_cpu)
+    maker, _ = made({N + "Other.cpp": "int x;\n"}, only_cpu)
     assert maker.chain(only_cpu, "CUDA").reason == "no kernel for CUDA; kernels exist for CPU"
     assert maker.chain(only_cpu, "CPU").status is Status.UNRESOLVED
     fallback = operator("g(Tensor self) -> Tensor", "MPS", "at::mps_fallback", outcome="backend fallback", place=Location(N + "Fallback.mm", 7))
@@ -285,3 +285,9 @@ def test_a_launcher_may_launch_one_of_two_kernels():
     assert steps(files, operator("g(Tensor self) -> Tensor", "CUDA", "at::native::g")) == [
         ("entry", "g", 2), ("device", "lambda", 3), ("device", "elementwise_kernel", 4), ("device", "vectorized_kernel", 18),
     ]
+
+
+def test_a_wheel_says_that_the_bodies_are_not_in_it():
+    f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f")
+    chain = made({"aten/src/ATen/core/Tensor.h": "class Tensor {};\n"}, f)[0].chain(f, "CPU")
+    assert (chain.status, chain.reason) == (Status.UNRESOLVED, "the bodies of kernels are not in a wheel")
