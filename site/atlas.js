@@ -61,14 +61,14 @@
     if (navigator.clipboard && window.isSecureContext) { navigator.clipboard.writeText(text).then(function () { say(true); }, byHand); } else { byHand(); }
   }
   all(".steps li").forEach(function (step) {
-    var link = $("a.r", step), place = link && placeOf(link);
+    var link = $('a[href^="https:"]', step), place = link && placeOf(link);
     if (!place) { return; }
     var button = make("button", { class: "copy", type: "button", "aria-label": "Copy " + place }, "copy");
     button.addEventListener("click", function () { copy(place, button); });
     step.append(button);
   });
   document.addEventListener("mouseover", function (event) {
-    var link = event.target.closest && event.target.closest("a.r");
+    var link = event.target.closest && event.target.closest('a[href^="https:"]');
     if (link && !link.title) { link.title = placeOf(link); }
   });
 
@@ -265,7 +265,7 @@
     if ((event.key === "/" || event.key === "s") && input) { event.preventDefault(); input.focus(); input.select(); }
     if (event.key === "?") { showHelp(); }
     if (event.key === "t") { toggleTheme(); }
-    if (event.key === "c" && document.activeElement && document.activeElement.matches("a.r")) { copy(placeOf(document.activeElement), document.activeElement); }
+    if (event.key === "c" && document.activeElement && document.activeElement.matches('a[href^="https:"]')) { copy(placeOf(document.activeElement), document.activeElement); }
     var turn = { "[": "prev", "]": "next" }[event.key], link = turn && $('link[rel="' + turn + '"]');
     if (link) { location.href = link.href; }
   });

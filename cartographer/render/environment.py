@@ -51,7 +51,7 @@ def receipt(place: Receipt | None) -> Markup:
         return Markup()
     if place.url is None:
         return Markup("<span class=r>{}</span>").format(place.text)
-    return Markup('<a class=r href="{}">{}</a>').format(place.url, place.text)
+    return Markup('<a href="{}">{}</a>').format(place.url, place.text)
 
 
 def receipts(places: Sequence[Receipt]) -> Markup:

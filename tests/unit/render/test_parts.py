@@ -118,7 +118,7 @@ def test_what_stands_in_a_figure_is_escaped():
 
 
 def test_receipts_and_long_names_are_escaped():
-    assert receipt(Receipt("<a.h>:1", 'https://x/"')) == '<a class=r href="https://x/&#34;">&lt;a.h&gt;:1</a>'
+    assert receipt(Receipt("<a.h>:1", 'https://x/"')) == '<a href="https://x/&#34;">&lt;a.h&gt;:1</a>'
     assert receipt(Receipt("<gen.cpp>", None)) == "<span class=r>&lt;gen.cpp&gt;</span>"
     assert "<x>" not in soft("a::very::long::name::of::a::function::<x>")
     with pytest.raises(Exception, match="undefined"):
