@@ -144,7 +144,7 @@ class Chromium:
             raise Failed(str(answer["exceptionDetails"].get("exception", answer["exceptionDetails"])))
         return answer["result"].get("value")
 
-    def until(self, expression: str, timeout: float = 10) -> object:
+    def until(self, expression: str, timeout: float = 30) -> object:
         """Wait until an expression is true."""
         end = time.monotonic() + timeout
         while not (value := self.run(expression)):
