@@ -21,10 +21,12 @@ def bare_stream(repo: str, rev: str) -> tuple[float, float]:
     wanted = "".join(" ".join(line.split()[:2]) + "\n" for line in log.stdout.splitlines())
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
-    subprocess.run(
+    done = subprocess.run(
         ["git", "-C", repo, "diff-tree", "--stdin", "-r", "--root", "-p", "-U0", "-M", "--full-index"], input=wanted, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, text=True, check=False,
     )
+    if done.returncode:
+        print("!! git gave up before the end (a missing blob?): the bare figure is worth nothing in this repository")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.perf_counter() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
