@@ -147,11 +147,20 @@ class Chromium:
     def until(self, expression: str, timeout: float = 30) -> object:
         """Wait until an expression is true."""
         end = time.monotonic() + timeout
-        while not (value := self.run(expression)):
+        while not (value := self._between_pages(expression)):
             if time.monotonic() > end:
                 raise Failed(f"never true: {expression}")
             time.sleep(0.02)
         return value
+
+    def _between_pages(self, expression: str) -> object:
+        """The value, or None while one page gives way to another and there is nobody to ask."""
+        try:
+            return self.run(expression)
+        except Failed as error:
+            if "navigated" in str(error) or "context" in str(error):
+                return None
+            raise
 
     def press(self, key: str, modifiers: int = 0) -> None:
         """One key, as a reader would press it."""
