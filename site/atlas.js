@@ -73,17 +73,17 @@
   });
 
   // Search: a combobox over window.ATLAS_SHARDS. Shard 0 answers most; files, kernels and symbols come when asked for.
-  var input = $("#q"), list = null, rows = { "0": null }, wanted = {}, active = -1, hits = [];
+  var input = $("#q"), list = null, rows = { "0": null }, wanted = {}, awaited = 0, active = -1, hits = [];
   // What a kind is worth: operators and the names of the user's world before the ground below them.
   var WEIGHT = { plate: 0, operator: 0, python: 400, node: 300, binding: 500, guide: 350, stub: 600, folder: 900, file: 1000, symbol: 1500 };
   var KINDS = { K: "kernel", k: "kernel", d: "device", f: "function", m: "method", c: "class", x: "macro" };
   function load(name, then) {
     if (wanted[name]) { return; }
-    wanted[name] = true;
+    wanted[name] = true; awaited += 1;
     var script = document.createElement("script");
     script.src = base + "search/" + name + ".js";
-    script.onload = function () { read(name, (window.ATLAS_SHARDS || {})[name] || {}); then(); };
-    script.onerror = function () { rows[name] = []; then(); };
+    script.onload = function () { awaited -= 1; read(name, (window.ATLAS_SHARDS || {})[name] || {}); then(); };
+    script.onerror = function () { awaited -= 1; rows[name] = []; then(); };
     document.head.appendChild(script);
   }
   function lines(text) { return text ? text.split("\n") : []; }
@@ -221,7 +221,10 @@
       item.addEventListener("mousedown", function (event) { event.preventDefault(); go(i); });
       list.appendChild(item);
     });
-    if (!hits.length) { list.appendChild(make("li", { class: "none", role: "option", "aria-disabled": "true" }, "Nothing of that name in this atlas. It may exist in PyTorch and not be charted.")); } else { select(0); }
+    list.setAttribute("aria-busy", awaited ? "true" : "false");
+    if (hits.length) { select(0); } else {
+      list.appendChild(make("li", { class: "none", role: "option", "aria-disabled": "true" }, awaited ? "Looking through the whole index …" : "Nothing of that name in this atlas. It may exist in PyTorch and not be charted."));
+    }
     list.hidden = false; input.setAttribute("aria-expanded", "true");
   }
   function again() { if (document.activeElement === input && input.value) { var kept = active; search(); if (kept > 0 && kept < hits.length) { select(kept); } } }

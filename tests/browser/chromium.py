@@ -60,6 +60,7 @@ class Chromium:
         self.session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def close(self) -> None:
         """End the browser that this client started."""
@@ -134,8 +135,9 @@ class Chromium:
         answer = self.call("Page.navigate", url=address)
         if answer.get("errorText"):
             raise Failed(f"{address}: {answer['errorText']}")
-        if "loaderId" in answer:  # not a mere jump to an anchor
-            self.wait_for("Page.loadEventFired")
+        if "loaderId" in answer:  # not a mere jump to an anchor; the load of an earlier page may still be reported
+            while (seen := self.wait_for("Page.lifecycleEvent"))["name"] != "load" or seen["loaderId"] != answer["loaderId"]:
+                continue
 
     def run(self, expression: str) -> object:
         """The value of a JavaScript expression; promises are waited for."""
@@ -145,22 +147,18 @@ class Chromium:
         return answer["result"].get("value")
 
     def until(self, expression: str, timeout: float = 30) -> object:
-        """Wait until an expression is true."""
-        end = time.monotonic() + timeout
-        while not (value := self._between_pages(expression)):
+        """Wait until an expression is true; what it throws before then (a page gives way to another, a part is not there yet) is only told if it never is."""
+        end, last = time.monotonic() + timeout, ""
+        while True:
+            try:
+                if value := self.run(expression):
+                    return value
+                last = ""
+            except Failed as error:
+                last = f" ({error})"
             if time.monotonic() > end:
-                raise Failed(f"never true: {expression}")
+                raise Failed(f"never true: {expression}{last}")
             time.sleep(0.02)
-        return value
-
-    def _between_pages(self, expression: str) -> object:
-        """The value, or None while one page gives way to another and there is nobody to ask."""
-        try:
-            return self.run(expression)
-        except Failed as error:
-            if "navigated" in str(error) or "context" in str(error):
-                return None
-            raise
 
     def press(self, key: str, modifiers: int = 0) -> None:
         """One key, as a reader would press it."""
