@@ -77,10 +77,10 @@ def show_command(op: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
 
     with open_atlas(atlas) as reader:
         named, found = show.find(reader, " ".join(op))
-    if as_json:
-        put_json(show.as_json(named, found))
-    else:
-        put(show.text(named, found, ink()))
+        if as_json:
+            put_json(show.as_json(named, found))
+        else:
+            put(show.text(named, found, ink()))
 
 
 @click.command("search", short_help="Find anything by words of its name.")
@@ -100,7 +100,7 @@ def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], a
         if not hits:
             near = operators.near_misses(reader.lookup, text)
             raise NotFound(f"no name holds {text!r}", hint=f"did you mean {', '.join(near)}?" if near else None)
-    if as_json:
-        put_json(where_json.hits(hits))
-    else:
-        put(where_text.hits(hits, ink()))
+        if as_json:
+            put_json(where_json.hits(hits))
+        else:
+            put(where_text.hits(hits, ink()))

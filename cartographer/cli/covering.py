@@ -23,12 +23,12 @@ def coverage_command(backend: str | None, missing: bool, core: bool, as_csv: boo
 
     with open_atlas(atlas) as reader:
         found = coverage.coverage(reader.operators(), backend, missing=missing, core=core)
-    if as_json:
-        put([coverage.json_text(found)])
-    elif as_csv:
-        put([coverage.csv_text(found).rstrip("\n")])
-    else:
-        put(coverage.table_lines(found))
+        if as_json:
+            put([coverage.json_text(found)])
+        elif as_csv:
+            put([coverage.csv_text(found).rstrip("\n")])
+        else:
+            put(coverage.table_lines(found))
 
 
 @click.command("verify", short_help="Compare an atlas with a running torch.")

@@ -43,4 +43,4 @@ def line_command(colour: str, atlas: str | None) -> None:
 
     with open_atlas(atlas) as reader:
         read = book.read(reader)
-    put(terminal.line(read, colour, ink()))
+        put(terminal.line(read, colour, ink()))

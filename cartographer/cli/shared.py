@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from click.shell_completion import CompletionItem
 
     from cartographer.query.ink import Ink
     from cartographer.store.reader import Reader
-
 
 
 def atlas_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,12 +28,16 @@ def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
-def open_atlas(named: str | None) -> Reader:
-    """The atlas that a command means. Raises StoreError."""
+@contextmanager
+def open_atlas(named: str | None) -> Iterator[Reader]:
+    """The atlas that a command means; what it holds is not believed blindly. Raises StoreError."""
     from cartographer.query import atlases
+    from cartographer.store.doubt import doubting
     from cartographer.store.reader import Reader
 
-    return Reader(atlases.chosen(named))
+    path = atlases.chosen(named)
+    with doubting(path), Reader(path) as reader:
+        yield reader
 
 
 def ink() -> Ink:

@@ -127,7 +127,7 @@ class Module:
         self._sources = sources
         try:
             self.tree = ast.parse(data)
-        except (SyntaxError, ValueError):  # print statements of old, null bytes of a damaged file
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # print statements of old, null bytes or endless nesting of a damaged file
             self.tree = ast.Module(body=[], type_ignores=[])
 
     @cached_property

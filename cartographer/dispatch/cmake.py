@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _ARGUMENT = re.compile(
 )
 _DEFINE = re.compile(r"-D([A-Za-z_]\w*)")
 _ROOTS = ("PROJECT_SOURCE_DIR", "CMAKE_SOURCE_DIR", "TORCH_ROOT", "Torch_SOURCE_DIR", "Caffe2_SOURCE_DIR", "CAFFE2_ROOT")
+_MOST = 100_000  # files in one list; PyTorch has some hundreds
 _SKIPPED_BODIES = {"function": "endfunction", "macro": "endmacro"}
 _LIBRARIES = frozenset({"add_library", "cuda_add_library", "hip_add_library", "target_sources", "torch_compile_options", "add_executable"})
 
@@ -260,12 +262,11 @@ def _filelists(read: Callable[[str], bytes | None]) -> dict[str, tuple[str, ...]
     data = read("build_variables.bzl") or read("tools/build_variables.bzl")
     lists: dict[str, tuple[str, ...]] = {}
     try:
-        module = ast.parse(data or b"")
-    except SyntaxError:
+        for statement in ast.parse(data or b"").body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                lists[statement.targets[0].id] = tuple(islice(_strings(statement.value, lists), _MOST))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # damaged, or nested without end
         return lists
-    for statement in module.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            lists[statement.targets[0].id] = tuple(_strings(statement.value, lists))
     return lists
 
 

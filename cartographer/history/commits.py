@@ -65,17 +65,20 @@ def resolve(git: Git, rev: str) -> str:
 
 def read(git: Git, commit: str) -> Commits:
     """List the ancestors of a commit."""
-    out = git.run("rev-list", "--topo-order", "--reverse", "--format=%H %cs %P", commit).decode("ascii")
+    out = git.run("rev-list", "--topo-order", "--reverse", "--format=%H %cs %P", commit).decode("ascii", "replace")
     rows = [row.split() for row in out.splitlines() if not row.startswith("commit ")]
-    index = {row[0]: number for number, row in enumerate(rows)}
     shallow = _shallow(git)
-    return Commits(
-        ids=tuple(row[0] for row in rows),
-        dates=tuple(row[1] for row in rows),
-        parents=tuple(tuple(index[parent] for parent in row[2:]) for row in rows),
-        index=index,
-        boundary=frozenset(index[row[0]] for row in rows if row[0] in shallow),
-    )
+    try:
+        index = {row[0]: number for number, row in enumerate(rows)}
+        return Commits(
+            ids=tuple(row[0] for row in rows),
+            dates=tuple(row[1] for row in rows),
+            parents=tuple(tuple(index[parent] for parent in row[2:]) for row in rows),
+            index=index,
+            boundary=frozenset(index[row[0]] for row in rows if row[0] in shallow),
+        )
+    except LookupError as error:
+        raise HistoryError("git lists commits in a form that we cannot read", where=str(git.folder), hint="Try `git fsck`.") from error
 
 
 def _shallow(git: Git) -> frozenset[str]:

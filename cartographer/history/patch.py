@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cartographer.errors import HistoryError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -77,7 +79,17 @@ class _Reader:
 
 
 def parse(chunks: Iterable[bytes]) -> Iterator[Event]:
-    """The events of a `git diff-tree --stdin -p -U0` stream. Commits without a difference do not occur in it."""
+    """The events of a `git diff-tree --stdin -p -U0` stream. Commits without a difference do not occur in it.
+
+    Raises HistoryError for what git would not print.
+    """
+    try:
+        yield from _events(chunks)
+    except (IndexError, ValueError, OverflowError) as error:
+        raise HistoryError("git tells differences in a form that we cannot read", hint="Try `git fsck`.") from error
+
+
+def _events(chunks: Iterable[bytes]) -> Iterator[Event]:
     reader = _Reader()
     for text in _whole_lines(chunks):
         for found in _HEADER.finditer(text):

@@ -38,16 +38,19 @@ def events(git: Git, commits: Commits, wanted: Sequence[int]) -> Iterator[tuple[
 
 
 def parse(pieces: Iterator[bytes]) -> Iterator[tuple[str, list[Row]]]:
-    """The commits of `git diff-tree --stdin --raw -z` output."""
+    """The commits of `git diff-tree --stdin --raw -z` output. Raises HistoryError for what git would not print."""
     name, rows = "", list[Row]()
     words = _words(pieces)
     for word in words:
         if not word.startswith(b":"):
             if name:
                 yield name, rows
-            name, rows = word.strip().decode("ascii"), []
+            name, rows = word.strip().decode("ascii", "replace"), []
             continue
-        rows += _rows(word, words)
+        try:
+            rows += _rows(word, words)
+        except (ValueError, StopIteration) as error:
+            raise HistoryError("git lists changes in a form that we cannot read", hint="Try `git fsck`.") from error
     if name:
         yield name, rows
 

@@ -22,6 +22,7 @@ from cartographer.pipeline.lists import operators_of
 from cartographer.progress import SilentProgress
 from cartographer.query import atlases
 from cartographer.store import database
+from cartographer.store.doubt import doubting
 from cartographer.store.reader import Reader
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple
     if db is None and not path.exists() and repo is None and not wheel:
         db = _known(text)
     if db is not None:
-        with Reader(db) as reader:
+        with doubting(db), Reader(db) as reader:
             listed = reader.oplist()
         if listed is None:
             raise CompareError("this atlas holds no operator list", where=str(db), hint="build it again with `cartographer build`")
@@ -80,7 +81,7 @@ def _known(tag: str) -> Path | None:
     """The atlas of this machine that was built for a tag."""
     for path in atlases.found():
         try:
-            with Reader(path) as reader:
+            with doubting(path), Reader(path) as reader:
                 if tag.removeprefix("v") == reader.info().source.version.removeprefix("v"):
                     return path
         except CartographerError:
@@ -144,7 +145,7 @@ def _wheels(given: Iterable[Path]) -> Iterator[Path]:
 def _atlas_lists() -> Iterator[OperatorList]:
     for path in atlases.found():
         try:
-            with Reader(path) as reader:
+            with doubting(path), Reader(path) as reader:
                 if (listed := reader.oplist()) is not None:
                     yield listed
         except CartographerError:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from cartographer.query import atlases
+from cartographer.store.doubt import doubting
 from cartographer.store.reader import Reader
 
 if TYPE_CHECKING:
@@ -59,19 +60,22 @@ class Atlas:
         """The overloads that `name` means, however it is written. Raises NotFound with near misses in its hint."""
         from cartographer.query import show
 
-        return show.find(self.reader, name)[1]
+        with doubting(self.reader.path):
+            return show.find(self.reader, name)[1]
 
     def where(self, name: str, backend: str | None = None) -> Where | Backwards:
         """The way down from an operator, or the way back from a symbol, stub, file or place."""
         from cartographer.query.where import where
 
-        return where(self.reader, name, backend)
+        with doubting(self.reader.path):
+            return where(self.reader, name, backend)
 
     def search(self, words: str, most: int = 20) -> tuple[Hit, ...]:
         """What is called something like these words, best first."""
         from cartographer.query.search import search
 
-        return search(self.reader, words, most)
+        with doubting(self.reader.path):
+            return search(self.reader, words, most)
 
     def export(self) -> Iterator[str]:
         """The lines of the JSON-lines export."""

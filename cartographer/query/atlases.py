@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.errors import CartographerError, StoreError
 from cartographer.store import database
+from cartographer.store.doubt import doubting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,7 +103,7 @@ def all_known() -> Iterator[Known]:
     for path in found():
         stat = path.stat()
         try:
-            with Reader(path) as reader:
+            with doubting(path), Reader(path) as reader:
                 yield Known(path, stat.st_mtime, stat.st_size, reader.info())
         except CartographerError as error:
             yield Known(path, stat.st_mtime, stat.st_size, None, error.message)

@@ -52,7 +52,7 @@ def schema_type(node: ast.expr | None) -> str | None:
         case ast.Constant(value=str() as text):
             try:
                 return schema_type(ast.parse(text, mode="eval").body)
-            except SyntaxError:
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 return None
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return _PLAIN.get(name)

@@ -547,7 +547,7 @@ class Interpreter:
             return Unknown("exec")
         try:
             body = ast.parse(text).body
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise RaisedError("SyntaxError", str(error)) from error
         self.block(body, Scope(scope.module.namespace, None, scope.module))
         return None
