@@ -321,7 +321,19 @@ def _typed(text: str) -> tuple[str, tuple[tuple[int, AliasSet], ...]]:
         aliases.append((found.start(), AliasSet.parse(found[1])))
         text = text[: found.start()] + text[found.end() :]
         position = found.start()
+    if not _is_whole(text):
+        raise SchemaError(f"not a type: {text!r}")
     return text, tuple(aliases)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether the brackets of a type match, and neither an arrow nor a default stands in it."""
+    depth = 0
+    for character in text:
+        depth += (character in "([{<") - (character in ")]}>")
+        if depth < 0:
+            return False
+    return depth == 0 and "=" not in text
 
 
 @lru_cache(maxsize=1 << 16)
