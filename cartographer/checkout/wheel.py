@@ -11,14 +11,13 @@ from cartographer.checkout.blob_ids import BlobIds, Identity, blob_id
 from cartographer.checkout.versions import LANDMARKS, read_version_py, release_of
 from cartographer.checkout.wheel_paths import (
     GENERATED,
-    is_carried,
     made_by_build,
     repository_path,
     says_generated,
     unwrapped,
 )
 from cartographer.errors import CheckoutError
-from cartographer.model.source import Availability, SourceInfo, SourceKind, TreeFile
+from cartographer.model.source import Availability, SourceInfo, SourceKind, TreeFile, is_carried
 
 if TYPE_CHECKING:
     import os

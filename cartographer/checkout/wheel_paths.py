@@ -88,11 +88,3 @@ def unwrapped(member: str, data: bytes) -> bytes:
         return data
     match = _WRAPPED.match(data)
     return match["body"] if match else data
-
-
-def is_carried(path: str) -> bool:
-    """Whether wheels carry every file of this kind, so that one which is not there does not exist."""
-    return bool(re.fullmatch(
-        r"(?:torch|functorch)/.*\.py|torchgen/(?!packaged/).*\.py|tools/autograd/(?:.*\.py|.*\.yaml|templates/.*)"
-        r"|aten/src/ATen/(?:native/[^/]*\.yaml|templates/.*)", path, re.DOTALL,
-    ))

@@ -7,19 +7,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cartographer.guide import counts, places
+from cartographer.guide import places
+from cartographer.guide.counts import Counts
 from cartographer.guide.texts import ANCHOR, glossary_terms
 from cartographer.model.operator import Status
+from cartographer.model.source import SourceKind, is_carried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cartographer.guide.places import Touch
+    from cartographer.guide.places import Reading, Touch
     from cartographer.guide.texts import Text
     from cartographer.model.location import Location
     from cartographer.model.operator import Operator
     from cartographer.store.reader import Reader
 
+KINDS = (
+    "op", "path", "symbol", "count", "term", "page", "guide", "binding", "node", "kernel", "places", "files", "read", "contributing", "mapped",
+    "eras",
+)  # fmt: skip
 PAGES = ("operators", "kernels", "generated", "strata", "checks", "territory", "nodes")
 
 
@@ -36,16 +42,19 @@ class Answer:
     page: tuple[str, str] | None = None
     receipt: str = ""  # of a number: how it was counted
     stale: str = ""
+    absent: bool = False  # stale for want of sources: a wheel does not carry what would show it
     touches: tuple[Touch, ...] = ()  # of {places:…} and {contributing}
+    readings: tuple[Reading, ...] = ()  # of {read:…} and {files:…}
 
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """An anchor that does not hold in this atlas."""
+    """An anchor that does not hold in this atlas; `absent`: that cannot be checked in it, since a wheel does not carry its source."""
 
     slug: str
     anchor: str
     reason: str
+    absent: bool = False
 
 
 class Resolver:
@@ -55,23 +64,26 @@ class Resolver:
         self._reader = reader
         self._texts = {text.slug: text for text in texts}
         self._terms = glossary_terms(texts)
+        self._counts = Counts(reader)
         self.known: dict[tuple[str, str], Answer] = {}
 
     def answer(self, kind: str, argument: str) -> Answer:
         """The meaning of one anchor."""
         key = (kind, argument)
         if key not in self.known:
-            method = getattr(self, f"_{kind}", None)
+            method = getattr(self, f"_{'files_of' if kind == 'files' else kind}", None) if kind in KINDS else None
             self.known[key] = method(argument) if method else _gone(argument or kind, f"there is no anchor called {kind}")
         return self.known[key]
 
     def check(self) -> Iterator[Stale]:
         """All anchors of all texts that do not hold, text by text."""
         for slug, text in self._texts.items():
-            parts = [text.body, *(part for stop in text.stops for part in (stop.at, stop.body))]
-            for match in dict.fromkeys((m[1], m[2] or "") for part in parts for m in ANCHOR.finditer(part)):
+            for match in dict.fromkeys((m[1], m[2] or "") for part in text.parts for m in ANCHOR.finditer(part)):
                 if (answer := self.answer(*match)).stale:
-                    yield Stale(slug, ":".join(filter(None, match)), answer.stale)
+                    yield Stale(slug, ":".join(filter(None, match)), answer.stale, answer.absent)
+                for path in (reading.path for reading in answer.readings if reading.missing):
+                    if (missing := self.answer("path", path)).stale:
+                        yield Stale(slug, f"{match[0]}:{path}", missing.stale, missing.absent)
             for stop in text.line_stops:
                 if stop not in self._texts:
                     yield Stale(slug, stop, "the guide has no such stop")
@@ -94,7 +106,7 @@ class Resolver:
             return Answer(path, path)
         if any(known.startswith(f"{path}/") for known in self._paths):
             return Answer(path)
-        return _gone(path, self._missing(f"there is no {path}"))
+        return self._not_here(path, path, f"there is no {path}")
 
     def _symbol(self, name: str) -> Answer:
         path, _, qualname = name.rpartition("::") if name.count("::") == 1 and "/" in name else ("", "", name)
@@ -106,11 +118,10 @@ class Resolver:
             own = symbol.qualname.replace(".", "::")
             if symbol.name.split("<")[0] == last and (own == wanted or own.endswith(f"::{wanted}")):
                 return Answer(last, path, symbol.line, ("file", path))
-        reason = f"{qualname} is not in {path}" if path in self._files else f"there is no {path}"
-        return _gone(last, self._missing(reason))
+        return self._not_here(last, path, f"{qualname} is not in {path}" if path in self._files else f"there is no {path}")
 
     def _count(self, name: str) -> Answer:
-        value, receipt = counts.count(self._reader, name)
+        value, receipt = self._counts.count(name)
         if value is None:
             return _gone(name, f"this atlas does not count {name}")
         return Answer(f"{value:,}", receipt=receipt)
@@ -155,15 +166,41 @@ class Resolver:
             if chain is not None and chain.status is Status.RESOLVED and chain.steps:
                 step = next((s for role in ("kernel", "device", "entry") for s in chain.steps if s.role == role), chain.steps[0])
                 return Answer(step.symbol, step.path, step.line, ("operator", op.name))
-        return _gone(f"{name} on {backend}", self._missing(f"no {backend} kernel of {name} is known"))
+        return self._not_here(f"{name} on {backend}", "", f"no {backend} kernel of {name} is known")
 
     def _places(self, name: str) -> Answer:
         found = self._operators(name)
         return Answer(name, touches=places.touches(self._reader, found)) if found else _gone(name, f"no operator is called {name}")
 
-    def _contributing(self, _: str) -> Answer:
-        found = places.commands(self._reader)
-        return Answer("CONTRIBUTING.md", touches=found) if found else _gone("CONTRIBUTING.md", self._missing("there is no CONTRIBUTING.md to read commands from"))
+    def _files_of(self, name: str) -> Answer:
+        touched = self.answer("places", name)
+        if touched.stale:
+            return touched
+        first = {touch.path: touch.line for touch in reversed(touched.touches) if touch.what != "owners"}
+        order = dict.fromkeys(touch.path for touch in touched.touches if touch.what != "owners")
+        return Answer(name, readings=places.reading(self._reader, ((path, first[path]) for path in order)))
+
+    def _read(self, paths: str) -> Answer:
+        return Answer(paths, readings=places.reading(self._reader, ((path, 0) for path in paths.split())))
+
+    def _contributing(self, purpose: str) -> Answer:
+        found = places.commands(self._reader, purpose)
+        return Answer("CONTRIBUTING.md", touches=found) if found else self._not_here("CONTRIBUTING.md", "CONTRIBUTING.md", "no such command in CONTRIBUTING.md")
+
+    def _mapped(self, folder: str) -> Answer:
+        """Whether CONTRIBUTING's map of the repository names a folder."""
+        for mark in self._reader.landmarks(folder):
+            if mark.kind == "map":
+                return Answer("there", mark.path, mark.line)
+        if "CONTRIBUTING.md" not in self._paths:
+            return self._not_here(folder, "CONTRIBUTING.md", "there is no CONTRIBUTING.md")
+        return Answer("not there", "CONTRIBUTING.md")
+
+    def _eras(self, _: str) -> Answer:
+        """The eras of a dated atlas, each with the commit that proves its beginning."""
+        found = [f"{era.name} since {era.first[:10]}" + (f" ({era.evidence[0][0]}, {era.evidence[0][1][:9]})" if era.evidence else "") for era in self._reader.eras()]
+        said = "Dated here: " + "; ".join(found) + "." if found else "This atlas is not dated: it was built without history."
+        return Answer(said)
 
     # ------------------------------------------------------------------------------------------------------------------
 
@@ -173,9 +210,12 @@ class Resolver:
         found = self._reader.group(base)
         return tuple(sorted(found, key=lambda op: (op.overload != overload, op.overload not in ("", "Tensor"), "out" in op.overload)))
 
-    def _missing(self, reason: str) -> str:
-        kind = self._reader.info().source.kind.value
-        return f"{reason}; this atlas was built from a wheel, which does not carry all sources" if kind == "wheel" else reason
+    def _not_here(self, text: str, path: str, reason: str) -> Answer:
+        """Gone, or only not in a wheel, which has all of Python and the generators, and of other sources the headers alone."""
+        wheel = self._reader.info().source.kind is SourceKind.WHEEL
+        if wheel and path not in self._files and not is_carried(path):
+            return Answer(text, stale=f"{reason} in a wheel, which does not carry this source", absent=True)
+        return _gone(text, reason)
 
     @cached_property
     def _files(self) -> frozenset[str]:

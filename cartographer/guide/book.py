@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.guide.anchors import Answer, Resolver, Stale
-from cartographer.guide.texts import ANCHOR, Text, load
+from cartographer.guide.texts import ANCHOR, WRITTEN_FOR, Text, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,8 @@ class Book:
     texts: tuple[Text, ...] = ()
     answers: Mapping[tuple[str, str], Answer] = field(default_factory=dict)
     stale: tuple[Stale, ...] = ()
+    tag: str = ""
+    version: str = ""
 
     @cached_property
     def by_slug(self) -> Mapping[str, Text]:
@@ -38,6 +41,22 @@ class Book:
         """The answer to an anchor that stands in one of the texts."""
         return self.answers[kind, argument]
 
+    @cached_property
+    def gone(self) -> tuple[Stale, ...]:
+        """Claims that do not hold."""
+        return tuple(stale for stale in self.stale if not stale.absent)
+
+    @cached_property
+    def absent(self) -> tuple[Stale, ...]:
+        """Claims that a wheel cannot show."""
+        return tuple(stale for stale in self.stale if stale.absent)
+
+    def standing(self, *, absent: bool) -> str:
+        """How a claim stands that does not resolve: the texts were written for one release, this may be an older or a newer one."""
+        if absent:
+            return "not in a wheel"
+        return f"not yet in {self.tag}" if _numbers(self.version) < _numbers(WRITTEN_FOR) else f"stale in {self.tag}"
+
     def at(self, anchor: str) -> Answer | None:
         """The answer to an anchor as written, braces included."""
         found = ANCHOR.fullmatch(anchor.strip())
@@ -49,4 +68,9 @@ def read(reader: Reader, folder: Path | None = None) -> Book:
     texts = load(folder)
     resolver = Resolver(reader, texts)
     stale = tuple(resolver.check())
-    return Book(texts, resolver.known, stale)
+    source = reader.info().source
+    return Book(texts, resolver.known, stale, source.tag, source.version)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])

@@ -4,80 +4,125 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cartographer.model.operator import Origin
 from cartographer.model.schema import FunctionSchema, SchemaError
 
 if TYPE_CHECKING:
-    from cartographer.model.operator import Operator
+    from collections.abc import Mapping
+
     from cartographer.store.reader import Reader
 
-
-def count(reader: Reader, name: str) -> tuple[int | None, str]:
-    """(the value, its receipt); (None, "") for a count that nobody knows.
-
-    `registrations_KEY` and `tag_NAME` count operators by a dispatch key's registration and by a tag.
-    """
-    for known in reader.info().counts:
-        if known.name == name:
-            return known.value, f"{known.says}: {known.receipt}"
-    kind, _, argument = name.partition("_")
-    if kind == "registrations" and argument:
-        number = sum(argument in row.keys or (argument == "python" and "Meta" in row.keys) for row in reader.operator_rows())
-        return number, f"operators with a registration for {argument}"
-    if kind == "tag" and argument:
-        return sum(argument in row.tags for row in reader.operator_rows()), f"operators tagged {argument}"
-    rule = _RULES.get(name)
-    return rule(reader) if rule else (None, "")
+_WRITTEN = (Origin.YAML, Origin.STRUCTURED, Origin.GENERATED)
 
 
-def _aliasing(reader: Reader) -> tuple[int, str]:
-    found = _schemas(reader)
-    number = sum(any(r.aliases and not r.is_write for r in schema.returns) for schema in found)
-    return number, "operators whose schema returns an alias of an argument that it does not write to"
+class Counts:
+    """Counts of one atlas. All operators are read at most once."""
 
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
 
-def _mutating(reader: Reader) -> tuple[int, str]:
-    return sum(any(a.is_write for a in schema.arguments) for schema in _schemas(reader)), "operators whose schema writes to an argument, out= included"
+    def count(self, name: str) -> tuple[int | None, str]:
+        """(the value, its receipt); (None, "") for a count that nobody knows.
 
+        `registrations_KEY` and `tag_NAME` count operators by a dispatch key's registration and by a tag, `layers_OP` and
+        `acting_OP` the layers of one operator.
+        """
+        for known in self._reader.info().counts:
+            if known.name == name:
+                return known.value, f"{known.says}: {known.receipt}"
+        if name in _RULES:
+            value, receipt = _RULES[name](self)
+            return value, receipt
+        kind, _, argument = name.partition("_")
+        match kind:
+            case "registrations" if argument:
+                return sum(argument in row.keys for row in self._reader.operator_rows()), f"operators with a registration for {argument}"
+            case "tag" if argument:
+                return sum(argument in row.tags for row in self._reader.operator_rows()), f"operators tagged {argument}"
+            case "layers" | "acting" if argument:
+                return self._layers(argument, acting=kind == "acting")
+        return None, ""
 
-def _schemas(reader: Reader) -> list[FunctionSchema]:
-    out = []
-    for row in reader.operator_rows():
-        with suppress(SchemaError):  # one that cannot be parsed is counted nowhere; it stands among the unresolved
-            out.append(FunctionSchema.parse(row.schema))
-    return out
+    def _layers(self, name: str, *, acting: bool) -> tuple[int | None, str]:
+        base = name.partition(".")[0]
+        for op in self._reader.group(base):
+            if op.name == f"aten::{name}":
+                found = [layer for layer in op.layers if layer.acts or not acting]
+                return len(found), f"layers of aten::{name}" + (" whose registration is no fallthrough" if acting else " above the backends, in the order of DispatchKey.h")
+        return None, ""
 
+    @cached_property
+    def _schemas(self) -> list[FunctionSchema]:
+        out = []
+        for row in self._reader.operator_rows():
+            with suppress(SchemaError):  # one that cannot be parsed is counted nowhere; it stands among the unresolved
+                out.append(FunctionSchema.parse(row.schema))
+        return out
 
-def _saving(reader: Reader) -> tuple[int, str]:
-    return sum(_saves(op) for op in reader.operators()), "operators whose derivative saves an argument or a result"
+    @cached_property
+    def _sums(self) -> Mapping[str, int]:
+        """What takes a look at every operator whole."""
+        saving = from_python = written = 0
+        functions, nodes = set(), set()
+        for op in self._reader.operators():
+            saving += bool(op.autograd and op.autograd.saved)
+            from_python += any(r.origin is Origin.PYTHON for r in op.registrations)
+            written += sum(r.origin in _WRITTEN and r.kernel is not None for r in op.registrations)
+            written += 2 * (op.origin in (Origin.YAML, Origin.GENERATED))
+            functions |= {(b.file, b.function) for b in op.bindings if b.generator and not b.place}
+            nodes |= set(op.autograd.nodes) if op.autograd and op.autograd.kind == "formula" else set()
+        return {"saving": saving, "python": from_python, "written": written + len(functions) + len(nodes)}
 
+    def aliasing(self) -> tuple[int, str]:
+        """Operators that return a view."""
+        number = sum(any(r.aliases and not r.is_write for r in schema.returns) for schema in self._schemas)
+        return number, "operators whose schema returns an alias of an argument that it does not write to"
 
-def _saves(op: Operator) -> bool:
-    return bool(op.autograd and op.autograd.saved)
+    def mutating(self) -> tuple[int, str]:
+        """Operators that write."""
+        return sum(any(a.is_write for a in schema.arguments) for schema in self._schemas), "operators whose schema writes to an argument, out= included"
 
+    def saving(self) -> tuple[int, str]:
+        """Operators that keep something for backward."""
+        return self._sums["saving"], "operators whose derivative saves an argument or a result"
 
-def _derivatives(reader: Reader) -> tuple[int, str]:
-    listed = reader.oplist()
-    rows = {(r.derivative.path, r.derivative.line) for r in listed.rows.values() if r.derivative} if listed else set()
-    return len(rows), "rows of derivatives.yaml that belong to an operator of the list"
+    def from_python(self) -> tuple[int, str]:
+        """Operators with a kernel in Python."""
+        return self._sums["python"], "operators with a kernel that Python registers"
 
+    def written(self) -> tuple[int, str]:
+        """Functions and classes that the build writes, as far as this atlas knows them one by one."""
+        return self._sums["written"], (
+            "call and redispatch of each operator of the list, the C functions of bindings, a wrapper for each registration that the list implies, "
+            "the Nodes of formulas"
+        )
 
-def _lines_yaml(reader: Reader) -> tuple[int, str]:
-    listed = reader.oplist()
-    last = max((row.line for row in listed.rows.values()), default=0) if listed else 0
-    return last, "the line of the last operator in native_functions.yaml"
+    def derivatives(self) -> tuple[int, str]:
+        """Rows of derivatives.yaml."""
+        listed = self._reader.oplist()
+        rows = {(r.derivative.path, r.derivative.line) for r in listed.rows.values() if r.derivative} if listed else set()
+        return len(rows), "rows of derivatives.yaml that belong to an operator of the list"
 
+    def lines_yaml(self) -> tuple[int, str]:
+        """How long the list is."""
+        listed = self._reader.oplist()
+        last = max((row.line for row in listed.rows.values()), default=0) if listed else 0
+        return last, "the line of the last operator in native_functions.yaml"
 
-def _files_python(reader: Reader) -> tuple[int, str]:
-    return sum(row.language == "Python" for row in reader.files()), "Python files read"
+    def files_python(self) -> tuple[int, str]:
+        """Python files."""
+        return sum(row.language == "Python" for row in self._reader.files()), "Python files read"
 
-
-def _with_node(reader: Reader) -> tuple[int, str]:
-    return reader.info().count("with_node"), "operators with an autograd Node"
+    def with_node(self) -> tuple[int, str]:
+        """Operators with a Node."""
+        return self._reader.info().count("with_node"), "operators with an autograd Node"
 
 
 _RULES = {
-    "ops_aliasing": _aliasing, "ops_mutating": _mutating, "ops_saving": _saving, "derivative_rows": _derivatives,
-    "lines_yaml": _lines_yaml, "files_python": _files_python, "ops_with_node": _with_node,
+    "ops_aliasing": Counts.aliasing, "ops_mutating": Counts.mutating, "ops_saving": Counts.saving, "derivative_rows": Counts.derivatives,
+    "lines_yaml": Counts.lines_yaml, "files_python": Counts.files_python, "ops_with_node": Counts.with_node,
+    "registrations_python": Counts.from_python, "written": Counts.written,
 }  # fmt: skip

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All places that a change of an operator touches, and the commands of the repository's own CONTRIBUTING."""
+"""All places that a change of an operator touches, the files to read for it, and the commands of the repository's own CONTRIBUTING."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from cartographer.model.operator import Status
+from cartographer.guide.owners import owner_of
+from cartographer.model.operator import Origin, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cartographer.model.atlas import Landmark
-    from cartographer.model.operator import Operator
+    from cartographer.model.operator import Chain, Operator
     from cartographer.store.reader import Reader
 
 
@@ -27,70 +28,137 @@ class Touch:
     text: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file to read: how long it is, how old where that is known, who owns it. `line`: where to begin; 0 = at the top."""
+
+    path: str
+    lines: int = 0
+    operators: int = 0  # that stand in it
+    born: str = ""  # ISO date of its first line, "" when not dated
+    changed: str = ""
+    owner: Touch | None = None
+    line: int = 0
+    missing: str = ""  # why this release has it not
+
+
 _KINDS = {
-    "docs": "documentation", "opinfo": "OpInfo for tests", "decomposition": "decomposition", "reference": "Python reference",
-    "meta": "meta function in Python", "compatibility": "compatibility list",
+    "meta": "meta function", "docs": "documentation", "index": "index of the docs", "opinfo": "OpInfo", "tests": "tests", "decomposition": "decomposition",
+    "reference": "Python reference", "compatibility": "exempt from the schema check",
 }  # fmt: skip
-_LEAST_BACKENDS = ("CPU", "CUDA", "MPS", "Meta", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
+_LEAST_BACKENDS = ("CPU", "CUDA", "MPS", "Meta", "SparseCPU", "SparseCUDA", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
+_COMPOSITE = {"math kernel": "composite kernel (implicit)", "default backend kernel": "composite kernel (explicit)"}
+_EVERY_TEST = 4  # test files over every OpInfo that are named; the rest is counted
+_PURPOSES = {
+    "setup": re.compile(r"setup-env|submodule update|pip3? install (?!py-spy|pytest)"),
+    "build": re.compile(r"setup\.py (?:develop|build|install)|^cmake|^ninja|pip3? install (?:-e|--no-build)|^spin "),
+    "test": re.compile(r"\btest/|pytest|/bin/test|doctest|^\./build/"),
+    "lint": re.compile(r"lint"),
+}
 
 
 def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
-    """In the order in which one would go through them: declaration, kernels, derivative, bindings, docs, tests, owners."""
+    """In the order in which one would go through them: declaration, kernels, derivative, bindings, docs, tests, owners.
+
+    A place that several overloads or backends share stands once, under the first of them.
+    """
     overloads = tuple(overloads)
-    found = dict.fromkeys(_of_overloads(overloads))
-    if overloads:
-        for mark in reader.landmarks(f"{overloads[0].namespace}::{overloads[0].base}"):
-            found[Touch(_KINDS.get(mark.kind, mark.kind), mark.path, mark.line, mark.text)] = None
-        owners = [m for m in reader.landmarks() if m.kind == "owner"]
-        for path in dict.fromkeys(touch.path for touch in found):
-            if (rule := owner_of(path, owners)) is not None:
-                found[Touch("owners", rule.path, rule.line, f"{rule.subject} {rule.text}")] = None
-    return tuple(found)
+    found: dict[tuple[str, int], Touch] = {}
+    for touch in (*_of_overloads(overloads), *(_of_landmarks(reader, overloads[0]) if overloads else ())):
+        found.setdefault((touch.path, touch.line), touch)
+    owners = [mark for mark in reader.landmarks() if mark.kind == "owner"]
+    for path in dict.fromkeys(touch.path for touch in tuple(found.values())):
+        if (rule := owner_of(path, owners)) is not None:
+            found.setdefault((rule.path, rule.line), Touch("owners", rule.path, rule.line, f"{rule.subject} {rule.text}"))
+    return tuple(found.values())
 
 
 def _of_overloads(overloads: tuple[Operator, ...]) -> Iterator[Touch]:
     for op in overloads:
-        yield Touch("yaml row", op.declared.path, op.declared.line, op.name.partition("::")[2])
+        if op.origin is not Origin.GENERATED:
+            yield Touch("yaml row" if op.origin is Origin.YAML else "declaration", op.declared.path, op.declared.line, op.name.partition("::")[2])
     for key in _LEAST_BACKENDS:
         for op in overloads:
-            chain = op.kernels.get(key)
-            if chain is None or chain.status is not Status.RESOLVED or op.dispatch.get(key) != "kernel":
-                continue
-            steps = [s for s in chain.steps if s.role in ("entry", "registration", "kernel")]
-            for step in steps[:3]:
-                yield Touch(f"{key} {step.role}", step.path, step.line, step.symbol)
+            yield from _of_backend(op, key)
     for op in overloads:
         if op.autograd and op.autograd.formula:
-            yield Touch("derivative", op.autograd.formula.path, op.autograd.formula.line, ", ".join(op.autograd.nodes))
-        for binding in op.bindings:
-            if binding.place:
-                yield Touch("hand-written binding", binding.place.path, binding.place.line, binding.python)
+            named = ", ".join(op.autograd.nodes) or op.name.partition("::")[2]
+            yield Touch("derivative", op.autograd.formula.path, op.autograd.formula.line, named)
+    bindings = [binding for op in overloads for binding in op.bindings]
+    for binding in bindings:
+        if binding.place:
+            yield Touch("binding, by hand", binding.place.path, binding.place.line, binding.python)
+    written = dict.fromkeys(b.python for b in bindings if b.generator and not b.place)
+    generator = next((b.generator for b in bindings if b.generator and not b.place), None)
+    if generator:
+        yield Touch("binding, written by", generator.path, generator.line, ", ".join(tuple(written)[:3]))
 
 
-def owner_of(path: str, rules: Iterable[Landmark]) -> Landmark | None:
-    """The rule of CODEOWNERS that decides: the last one that matches, as GitHub reads the file."""
-    decisive = None
-    for rule in sorted(rules, key=lambda r: r.line):
-        if _matches(path, rule.subject):
-            decisive = rule
-    return decisive
+def _of_backend(op: Operator, key: str) -> Iterator[Touch]:
+    chain, served = op.kernels.get(key), op.dispatch.get(key, "")
+    if chain is None or chain.status is not Status.RESOLVED or not chain.steps or op.origin is Origin.GENERATED:
+        return
+    if served == "kernel":
+        yield from (Touch(f"{key} {step}", path, line, symbol) for step, path, line, symbol in _own(chain))
+    elif served in _COMPOSITE and key in ("CPU", "Meta"):
+        yield Touch(_COMPOSITE[served], chain.steps[0].path, chain.steps[0].line, chain.steps[0].symbol)
 
 
-def _matches(path: str, pattern: str) -> bool:
-    anchored = pattern.startswith("/")
-    bare = pattern.strip("/")
-    for candidate in (path,) if anchored else (path, *_tails(path)):
-        if candidate == bare or candidate.startswith(f"{bare}/") or fnmatchcase(candidate, bare) or fnmatchcase(candidate, f"{bare}/*"):
-            return True
-    return False
+def _own(chain: Chain) -> Iterator[tuple[str, str, int, str]]:
+    """The steps that belong to the operator: its entry, and the stub's registration and kernel or the next function. What follows is shared."""
+    for number, step in enumerate(chain.steps):
+        if number == 0 or step.role in ("registration", "kernel"):
+            yield step.role, step.path, step.line, step.symbol
+        if number and step.role not in ("registration", "stub"):
+            return
 
 
-def _tails(path: str) -> Iterator[str]:
-    parts = path.split("/")
-    for start in range(1, len(parts)):
-        yield "/".join(parts[start:])
+def _of_landmarks(reader: Reader, op: Operator) -> Iterator[Touch]:
+    marks = reader.landmarks(f"{op.namespace}::{op.base}")
+    tests: dict[tuple[str, int], Touch] = {}
+    for kind, what in _KINDS.items():
+        yield from (Touch(what, mark.path, mark.line, mark.text) for mark in marks if mark.kind == kind)
+        if kind == "opinfo":
+            classes = dict.fromkeys([m.text.partition("(")[0] for m in marks if m.kind == "opinfo"])
+            for name in [*classes, *(["OpInfo"] if classes else [])]:
+                for test in _tests(reader.landmarks(name)):
+                    tests.setdefault((test.path, test.line), test)
+            yield from tests.values()
 
 
-def commands(reader: Reader) -> tuple[Touch, ...]:
-    """Commands that build, test and lint, as CONTRIBUTING.md gives them at this tag."""
-    return tuple(Touch("command", m.path, m.line, m.text) for m in reader.landmarks("") if m.kind == "command")
+def _tests(marks: Sequence[Landmark]) -> Iterator[Touch]:
+    """The test files over one class of OpInfos, those with the most tests first."""
+    found = sorted((m for m in marks if m.kind == "tests"), key=lambda m: (-int(m.text.partition(" ")[0]), m.path))
+    for mark in found[:_EVERY_TEST]:
+        yield Touch("tests", mark.path, mark.line, mark.text)
+
+
+def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:
+    """Commands that set up, build, test and lint, as CONTRIBUTING.md gives them at this tag, each with its heading there."""
+    wanted = _PURPOSES.get(purpose)
+    marks = sorted((m for m in reader.landmarks() if m.kind == "command"), key=lambda m: m.line)
+    found: dict[str, Touch] = {}
+    for mark in marks:
+        if wanted is None or wanted.search(mark.text):
+            found.setdefault(mark.text, Touch(mark.subject, mark.path, mark.line, mark.text))
+    return tuple(found.values())
+
+
+def reading(reader: Reader, places: Iterable[tuple[str, int]]) -> tuple[Reading, ...]:
+    """Files in the order given, with their length, age, operators and owners."""
+    owners = [mark for mark in reader.landmarks() if mark.kind == "owner"]
+    lengths = {row.path: row.lines for row in reader.files()}
+    known = reader.paths()
+    return tuple(_reading(reader, path, line, lengths, known, owners) for path, line in places)
+
+
+def _reading(reader: Reader, path: str, line: int, lengths: dict[str, int], known: frozenset[str], owners: Sequence[Landmark]) -> Reading:
+    if path not in known and path not in lengths:
+        return Reading(path, missing=f"there is no {path}")
+    dates = reader.file_dates(path)
+    rule = owner_of(path, owners)
+    operators = len({resident.operator for resident in reader.residents(path)}) if path in lengths else 0
+    return Reading(
+        path, lengths.get(path, 0), operators, (dates and dates.born) or "", (dates and dates.changed) or "",
+        Touch("owners", rule.path, rule.line, rule.text) if rule else None, line,
+    )  # fmt: skip

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ANCHOR = re.compile(r"\{([a-z]+)(?::([^{}\n]+))?\}")
+WRITTEN_FOR = "2.6.0"  # the release that the texts were written against
 _HEAD = re.compile(r"\A\+\+\+\n(.*?)\n\+\+\+\n", re.DOTALL)
 _STOP = re.compile(r"^## (?P<title>.+)\n@ floor=(?P<floor>[1-8]) (?P<at>\{.+\})\n", re.MULTILINE)
 
@@ -46,6 +47,11 @@ class Text:
     def number(self) -> int:
         """Its place among its kind."""
         return int(self.fields.get("number", self.fields.get("floor", 0)))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Everything of it that may hold anchors."""
+        return (self.body, *(part for stop in self.stops for part in (stop.at, stop.body)), *(box["at"] for box in self.fields.get("boxes", ())))
 
     @property
     def line_stops(self) -> tuple[str, ...]:

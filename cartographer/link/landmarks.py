@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places that a contributor needs beside the way of a call: documentation, OpInfo, decompositions, references, owners,
-and the commands that the repository's own CONTRIBUTING gives.
+"""Places that a contributor needs beside the way of a call: documentation and its index, OpInfo and the tests made from
+it, meta functions, decompositions, references, owners, and the commands that the repository's own CONTRIBUTING gives.
 """
 
 from __future__ import annotations
@@ -22,22 +22,38 @@ COMPATIBILITY = (
     "test/forward_backward_compatibility/check_forward_backward_compatibility.py",
     "test/backward_compatibility/check_backward_compatibility.py",
 )
-WANTED = (*OWNERS, GUIDE, *COMPATIBILITY, "torch/testing/_internal/*.py")
+WANTED = (*OWNERS, GUIDE, *COMPATIBILITY, "torch/testing/_internal/*.py", "test/test_*.py", "docs/source/*.rst", "docs/source/*.md")
 
 _DOCS = {"add_docstr": "torch/_torch_docs.py", "add_docstr_all": "torch/_tensor_docs.py", "_add_docstr": "torch/"}
 _OPINFO = re.compile(r"^[ \t]+((?:\w*Info))\(\s*['\"]([\w.]+)['\"]", re.MULTILINE)
 _OPERATOR = re.compile(r"(?:torch\.ops\.)?\b(aten|prims)\.(\w+)")
-_COMMAND = re.compile(r"^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:python3?|pip3?|make|lintrunner|conda|pytest)\b[^\n]*?)\s*(?:#.*)?$")
+_FENCE = re.compile(r"^\s*```[^`]*$")
+_HEADING = re.compile(r"^#+\s+(.+?)\s*#*$")
+_MAPPED = re.compile(r"^\s*[*-] \[[^\]]+\]\(([\w./-]+)\)")
+_COMMAND = re.compile(
+    r"^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:python3? (?:setup\.py|test/|tools/|-m )|pip3? install|make\b|lintrunner|pytest|git submodule|ninja|cmake|spin |\./(?:build|tools)/)[^\n]*?)\s*(?:#.*)?$"
+)
 _LISTED = re.compile(r"^[ \t]+\(\s*r?\"(aten|prims)::([\w.]+)", re.MULTILINE)
+_META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC2?\b")
+# A list of OpInfos by their class: `unary_ufuncs = [op for op in op_db if isinstance(op, UnaryUfuncInfo)]`.
+_LIST = re.compile(r"^(\w+)(?:: [^=\n]+)? = (?:tuple|list)?[\[(]\s*(\w+) for \2 in \w+ if isinstance\(\2, (\w+)\)[\])]", re.MULTILINE)
+_OPS = re.compile(r"^[ \t]*@ops\(([^\n]*)", re.MULTILINE)
+_EVERY = "OpInfo"  # the class of all of them
+_EVERY_LISTS = ("op_db", "ops_and_refs")
+_MODULE = re.compile(r"^\.\. (?:currentmodule|module|automodule):: ([\w.]+)\s*$")
+_ENTRY = re.compile(r"^\s+~?([A-Za-z_][\w.]*)\s*$")
+_AUTO = re.compile(r"^\.\. auto(?:function|method|class):: ([\w.]+)")
 
 
 def landmarks(operators: Iterable[Operator], facts: Mapping[str, FileFacts], texts: Mapping[str, bytes]) -> tuple[Landmark, ...]:
     """All of them, sorted; only those of operators that exist."""
     known = {f"{op.namespace}::{op.base}" for op in operators}
     python = {_tail(b.python): f"{op.namespace}::{op.base}" for op in operators for b in op.bindings if not b.deprecated}
+    decoded = {path: data.decode("utf-8", "replace") for path, data in texts.items()}
     found = {
         *_from_facts(facts, known, python),
-        *(mark for path, data in texts.items() for mark in _from_text(path, data.decode("utf-8", "replace"), known, python)),
+        *(mark for path, text in decoded.items() for mark in _from_text(path, text, known, python)),
+        *_tests(decoded),
     }
     return tuple(sorted(found, key=lambda m: (m.subject, m.kind, m.path, m.line, m.text)))
 
@@ -48,7 +64,10 @@ def _tail(python: str) -> str:
 
 
 def _from_facts(facts: Mapping[str, FileFacts], known: set[str], python: Mapping[str, str]) -> Iterator[Landmark]:
+    metas = {macro.name for found in facts.values() for macro in found.macros if _META.search(macro.body)}
     for path, found in facts.items():
+        if found.language != "Python":
+            yield from _metas(path, found, metas, known)
         if not path.startswith("torch/") or found.language != "Python":
             continue
         for call in found.python_calls:
@@ -57,6 +76,16 @@ def _from_facts(facts: Mapping[str, FileFacts], known: set[str], python: Mapping
             for definition in found.definitions:
                 if definition.kind == "function" and (subject := _subject(definition.name, known, python)):
                     yield Landmark(subject, "reference", path, definition.line, definition.name)
+
+
+def _metas(path: str, found: FileFacts, macros: set[str], known: set[str]) -> Iterator[Landmark]:
+    """Meta functions of structured kernels: `TORCH_META_FUNC(addmm) (...) {...}`, or a macro whose body is one."""
+    for definition in found.definitions:
+        if len(definition.macro) > 1 and _META.fullmatch(definition.macro[0]) and f"aten::{definition.macro[1]}" in known:
+            yield Landmark(f"aten::{definition.macro[1]}", "meta", path, definition.line, definition.name)
+    for use in found.uses:
+        if use.name in macros and use.arguments and f"aten::{use.arguments[0]}" in known:
+            yield Landmark(f"aten::{use.arguments[0]}", "meta", path, use.line, f"{use.name}({use.arguments[0]})")
 
 
 def _of_call(path: str, call: PythonCall, known: set[str], python: Mapping[str, str]) -> Iterator[Landmark]:
@@ -81,14 +110,18 @@ def _from_text(path: str, text: str, known: set[str], python: Mapping[str, str])
         yield from _owners(path, text)
     elif path == GUIDE:
         yield from _commands(text)
+        yield from _map(text)
     elif path in COMPATIBILITY:
         for match in _LISTED.finditer(text):
             name = f"{match[1]}::{match[2].partition('.')[0]}"
             if name in known:
                 yield Landmark(name, "compatibility", path, _line(text, match.start(1)), match[2])
-    elif "OpInfo" in text or "UfuncInfo" in text:
+    elif path.startswith("docs/"):
+        yield from _index(path, text, known, python)
+    elif path.startswith("torch/testing/"):
         for match in _OPINFO.finditer(text):
-            if subject := _subject(_tail(match[2]), known, python) or _subject(match[2].replace(".", "_"), known, python):
+            prefix = "_foreach_" if match[1].startswith("Foreach") and not match[2].startswith("_foreach_") else ""
+            if subject := _subject(prefix + _tail(match[2]), known, python) or _subject(match[2].replace(".", "_"), known, python):
                 yield Landmark(subject, "opinfo", path, _line(text, match.start(1)), f"{match[1]}({match[2]})")
 
 
@@ -101,13 +134,66 @@ def _owners(path: str, text: str) -> Iterator[Landmark]:
 
 
 def _commands(text: str) -> Iterator[Landmark]:
-    """The commands in fenced blocks, as far as they build, test or lint."""
-    inside = False
+    """The commands in fenced blocks that set up, build, test or lint, each with the heading that it stands under."""
+    inside, heading = False, ""
     for number, line in enumerate(text.split("\n"), 1):
-        if line.lstrip().startswith("```"):
+        if _FENCE.match(line):
             inside = not inside
-        elif inside and (match := _COMMAND.match(line)) and any(word in match[1] for word in ("setup.py", "pip install", "test", "lint", "make")):
-            yield Landmark("", "command", GUIDE, number, match[1])
+        elif not inside and (match := _HEADING.match(line)):
+            heading = match[1].replace("`", "")
+        elif inside and (match := _COMMAND.match(line)):
+            yield Landmark(heading, "command", GUIDE, number, match[1])
+
+
+def _map(text: str) -> Iterator[Landmark]:
+    """Folders that its map of the repository names: list items that begin with a link to a path of the tree."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if (match := _MAPPED.match(line)) and "://" not in match[1]:
+            yield Landmark(match[1].strip("/"), "map", GUIDE, number, match[1])
+
+
+def _tests(texts: Mapping[str, str]) -> Iterator[Landmark]:
+    """Test files that are run over lists of OpInfos: the class of the list, the file, how many tests use it."""
+    lists = dict.fromkeys(_EVERY_LISTS, _EVERY)
+    for path, text in texts.items():
+        if path.startswith("torch/testing/"):
+            lists.update((match[1], match[3]) for match in _LIST.finditer(text))
+    word = re.compile(rf"\b({'|'.join(map(re.escape, sorted(lists)))})\b")
+    for path, text in texts.items():
+        if not path.startswith("test/"):
+            continue
+        used: dict[str, list[int]] = {}
+        for match in _OPS.finditer(text):
+            for name in dict.fromkeys(word.findall(match[1])):
+                used.setdefault(lists[name], []).append(_line(text, match.start(1)))
+        for kind, at in used.items():
+            yield Landmark(kind, "tests", path, at[0], f"{len(at)} test{'s' * (len(at) > 1)} over every {kind}")
+
+
+def _index(path: str, text: str, known: set[str], python: Mapping[str, str]) -> Iterator[Landmark]:
+    """Entries of the documentation's index: names in an autosummary block, or an autofunction line."""
+    module, inside = "torch", False
+    for number, line in enumerate(text.split("\n"), 1):
+        if match := _MODULE.match(line):
+            module = match[1]
+        auto = _AUTO.match(line)
+        if line.startswith(".. autosummary::"):
+            inside = True
+        elif line.strip() and not line[0].isspace():
+            inside = False
+        entry = auto[1] if auto else match[1] if inside and (match := _ENTRY.match(line)) else ""
+        if entry and (subject := _documented(entry, module, known, python)):
+            yield Landmark(subject, "index", path, number, entry if entry.startswith(f"{module}.") else f"{module}.{entry}")
+
+
+def _documented(entry: str, module: str, known: set[str], python: Mapping[str, str]) -> str:
+    """The operator of an entry: of `exp` in torch, `Tensor.exp`, nn.functional's, or `svd` in torch.linalg (linalg_svd)."""
+    full = entry if entry.startswith("torch.") else f"{module}.{entry}"
+    owner, _, name = full.rpartition(".")
+    if owner in ("torch", "torch.Tensor", "torch.nn.functional"):
+        return _subject(name, known, python)
+    prefixed = f"{owner.rpartition('.')[2]}_{name}"
+    return _subject(prefixed, known, python) if owner.startswith("torch.") else ""
 
 
 def _line(text: str, offset: int) -> int:

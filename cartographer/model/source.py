@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
@@ -86,3 +87,11 @@ class Tree(Protocol):
 
     def availability(self, path: str) -> Availability:
         """Whether, and if not why, a path gives bytes."""
+
+
+def is_carried(path: str) -> bool:
+    """Whether wheels carry every file of this kind, so that one which is not there does not exist."""
+    return bool(re.fullmatch(
+        r"(?:torch|functorch)/.*\.py|torchgen/(?!packaged/).*\.py|tools/autograd/(?:.*\.py|.*\.yaml|templates/.*)"
+        r"|aten/src/ATen/(?:native/[^/]*\.yaml|templates/.*)", path, re.DOTALL,
+    ))

@@ -11,19 +11,20 @@ from markupsafe import Markup, escape
 
 from cartographer.guide.texts import ANCHOR
 from cartographer.render import urls
-from cartographer.render.environment import receipt
+from cartographer.render.environment import receipt, soft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cartographer.guide.anchors import Answer
-    from cartographer.guide.places import Touch
+    from cartographer.guide.places import Reading, Touch
     from cartographer.render.site import Site
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HOLE = re.compile(r"\ue000(\d+)\ue001")
 _ALONE = re.compile(r"<p>\ue000(\d+)\ue001</p>")
-_HEADING = re.compile(r"<h2>(.*?)</h2>")
+_HEADING = re.compile(r"<h([23])>(.*?)</h\1>")
+_CHECK = re.compile(r"<h3>Check</h3>\n(.*?)(?=<h[23]>|\Z)", re.DOTALL)  # the answer to a task: shown when asked for
 _TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
 _PLATES = {
     "operators": urls.OPERATORS, "kernels": urls.KERNELS, "generated": urls.GENERATED, "strata": urls.STRATA, "checks": urls.CHECKS,
@@ -51,7 +52,8 @@ def to_html(site: Site, text: str, root: str) -> Markup:
         return f"\ue000{len(holes) - 1}\ue001"
 
     html = _MARKDOWN.render(ANCHOR.sub(keep, text))
-    html = _HEADING.sub(lambda m: f'<h2 id="{slug_of(re.sub("<.*?>", "", m[1]))}">{m[1]}</h2>', html)
+    html = _CHECK.sub(lambda m: f"<details class=check><summary>Check your answer</summary>\n{m[1]}</details>\n", html)
+    html = _HEADING.sub(lambda m: f'<h{m[1]} id="{slug_of(_plain(m[2], holes))}">{m[2]}</h{m[1]}>', html)
     html = _TABLE.sub(lambda m: f'<div class=scroll tabindex=0 role=region aria-label="Table"><table class=stack>{m[1]}</table></div>', html)
     html = html.replace("<th>", "<th scope=col>")
     html = _ALONE.sub(lambda m: str(_block(site, *holes[int(m[1])], root)), html)
@@ -59,36 +61,80 @@ def to_html(site: Site, text: str, root: str) -> Markup:
     return Markup(_HOLE.sub(lambda m: str(inline(site, site.book.answer(*holes[int(m[1])]), root, holes[int(m[1])][0])), html))  # noqa: S704
 
 
+def _plain(heading: str, holes: list[tuple[str, str]]) -> str:
+    return _HOLE.sub(lambda m: holes[int(m[1])][1], re.sub("<.*?>", "", heading))
+
+
 def _block(site: Site, kind: str, argument: str, root: str) -> Markup:
     answer = site.book.answer(kind, argument)
     if answer.touches:
-        return touches(site, answer.touches)
+        return touches(site, answer.touches, "Under the heading" if kind == "contributing" else "What")
+    if answer.readings:
+        return readings(site, answer.readings, root)
     return Markup("<p>{}</p>").format(inline(site, answer, root, kind))
 
 
-def touches(site: Site, found: Iterable[Touch]) -> Markup:
+def touches(site: Site, found: Iterable[Touch], first: str = "What") -> Markup:
     """A table of places."""
     rows = Markup().join(
-        Markup("<tr><td>{}<td><code>{}</code><td>{}").format(t.what, t.text, receipt(site.receipt(t.path, t.line))) for t in found
+        Markup("<tr><td>{}<td><code>{}</code><td>{}").format(t.what, soft(t.text), receipt(site.receipt(t.path, t.line))) for t in found
     )
-    return Markup('<div class=scroll tabindex=0 role=region aria-label="Places"><table class=stack><thead><tr><th scope=col>What<th scope=col>'
-                  "Name<th scope=col>Place</thead><tbody>{}</table></div>").format(rows)  # fmt: skip
+    return _table("Places", (first, "Name", "Place"), rows)
+
+
+def readings(site: Site, found: Sequence[Reading], root: str) -> Markup:
+    """A table of files in reading order. What is known of none of them (dates, owners) has no column."""
+    dated, owned = any(r.born or r.changed for r in found), any(r.owner for r in found)
+    heads = ("", "File", "Lines", "Operators", *(("From", "Last change") if dated else ()), *(("Who is asked",) if owned else ()))
+    rows = Markup().join(_reading_row(site, number, reading, root, dated=dated, owned=owned) for number, reading in enumerate(found, 1))
+    return _table("Files in reading order", heads, rows)
+
+
+def _reading_row(site: Site, number: int, reading: Reading, root: str, *, dated: bool, owned: bool) -> Markup:
+    head = Markup("<tr><td>{}<td>").format(number)
+    if reading.missing:
+        answer = site.book.answer("path", reading.path)
+        return head + Markup("{}<td><td>{}{}").format(_stale(site, answer), Markup("<td><td>") if dated else "", Markup("<td>") if owned else "")
+    address = site.place(reading.path, reading.line)
+    name = Markup("<code>{}</code>").format(soft(reading.path))
+    linked = Markup('<a href="{}{}">{}</a>').format(root, urls.href(address), name) if address else name
+    cells = linked + Markup(" ") + receipt(site.receipt(reading.path, reading.line))
+    cells += Markup("").join(Markup("<td class=n>{}").format(f"{number:,}" if number else "") for number in (reading.lines, reading.operators))
+    if dated:
+        cells += Markup("<td>{}<td>{}").format(reading.born[:10], reading.changed[:10])
+    if owned:
+        owner = reading.owner
+        cells += Markup("<td>{} {}").format(owner.text, receipt(site.receipt(owner.path, owner.line))) if owner else Markup("<td>")
+    return head + cells
+
+
+def _table(label: str, heads: Iterable[str], rows: Markup) -> Markup:
+    columns = Markup().join(Markup("<th scope=col>{}").format(head) if head else Markup("<td>") for head in heads)
+    return Markup('<div class=scroll tabindex=0 role=region aria-label="{}"><table class=stack><thead><tr>{}</thead><tbody>{}</table></div>').format(
+        label, columns, rows)  # fmt: skip
+
+
+def _stale(site: Site, answer: Answer) -> Markup:
+    return Markup('<span class="stale">{} <em>({}: {})</em></span>').format(answer.text, site.book.standing(absent=answer.absent), answer.stale)
 
 
 def inline(site: Site, answer: Answer, root: str, kind: str) -> Markup:
     """One anchor within a sentence."""
     if answer.stale:
-        return Markup('<span class="stale" title="{}">{} <em>(stale since {}: {})</em></span>').format(
-            answer.stale, answer.text, site.catalog.source.tag, answer.stale
-        )
+        return _stale(site, answer)
     shown = Markup("<code>{}</code>").format(answer.text) if kind in ("op", "symbol", "path", "binding", "kernel", "node") else escape(answer.text)
     if kind == "count":
-        return Markup('<b class=count title="{}">{}</b>').format(answer.receipt, answer.text)
+        return Markup('<a class=count href="#{}" title="{}">{}</a>').format(count_anchor(answer), answer.receipt, answer.text)
     address = address_of(site, answer)
     linked = Markup('<a href="{}{}">{}</a>').format(root, urls.href(address), shown) if address else shown
-    if answer.path and kind != "op":
+    if answer.path and kind not in ("op", "term"):
         return linked + Markup(" ") + receipt(site.receipt(answer.path, answer.line))
     return linked
+
+
+def count_anchor(answer: Answer) -> str:
+    """Where the page says how a number was counted."""
+    return f"counted-{slug_of(answer.receipt)[:60]}"
 
 
 def address_of(site: Site, answer: Answer) -> str | None:

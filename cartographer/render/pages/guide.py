@@ -6,10 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cartographer.guide.texts import ANCHOR
 from cartographer.render import urls
 from cartographer.render.figures.lines import station_map
+from cartographer.render.figures.stack import Box, stack
 from cartographer.render.pages.frame import Link, Page, Receipt
-from cartographer.render.prose import address_of, guide_address, to_html
+from cartographer.render.prose import address_of, count_anchor, guide_address, to_html
 from cartographer.render.terrain import FLOORS
 
 if TYPE_CHECKING:
@@ -35,6 +37,15 @@ class StopView:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """A number of the page and how it was counted."""
+
+    anchor: str
+    number: str
+    receipt: str
+
+
+@dataclass(frozen=True, slots=True)
 class FloorView:
     """Consecutive stops on one floor."""
 
@@ -56,6 +67,8 @@ class GuidePage:
     before: Link | None
     after: Link | None
     on: tuple[tuple[str, Link], ...]  # the lines that stop here: (colour, line)
+    figure: str = ""
+    counted: tuple[Counted, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +82,23 @@ class LineView:
 
 
 @dataclass(frozen=True, slots=True)
+class Claims:
+    """Claims of the guide that do not resolve: (page, anchor, reason)."""
+
+    anchor: str
+    title: str
+    says: str
+    rows: tuple[tuple[Link, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LinesPage:
     """The plate of reading lines."""
 
     figure: str
     lines: tuple[LineView, ...]
     sections: tuple[tuple[str, tuple[Link, ...]], ...]
-    stale: tuple[tuple[Link, str, str], ...]
+    claims: tuple[Claims, ...]
 
 
 def link_of(text: Text) -> Link:
@@ -92,13 +115,24 @@ def lines(site: Site) -> Page:
         for text in sorted(book.of_kind("line"), key=lambda t: COLOURS.index(t.fields["colour"]))
     )
     sections = tuple((title, tuple(link_of(text) for text in book.of_kind(kind))) for kind, title in _SECTIONS)
-    stale = tuple((link_of(book.by_slug[s.slug]), s.anchor, s.reason) for s in book.stale)
     return Page(
         address=urls.LINES, template="lines.html.jinja2", title="Reading lines", plate=urls.LINES,
         description="Four ways through the source of PyTorch: for newcomers, for most readers, for speed, and from front to back.",
-        view=LinesPage(station_map([(v.colour, [s.text for s in v.stops]) for v in views]), views, sections, stale),
+        view=LinesPage(station_map([(v.colour, [s.text for s in v.stops]) for v in views]), views, sections, _claims(site)),
         floors=tuple(range(1, 9)), says="The lines pass all floors.",
     )  # fmt: skip
+
+
+def _claims(site: Site) -> tuple[Claims, ...]:
+    book, tag = site.book, site.catalog.source.tag
+    gone, absent = (tuple((link_of(book.by_slug[s.slug]), s.anchor, s.reason) for s in found) for found in (book.gone, book.absent))
+    says = (f"The texts were written against another release. These claims are {book.standing(absent=False)}; the pages say so where they stand." if gone
+            else f"Nothing: all claims that can be checked hold in {tag}.")  # fmt: skip
+    found = [Claims("stale", "What does not hold", says, gone)]
+    if absent:
+        found.append(Claims("absent", "What a wheel cannot show", "This atlas was built from a wheel, which does not carry all sources. "
+                            "An atlas of the repository can check these claims.", absent))  # fmt: skip
+    return tuple(found)
 
 
 def _stops_of(site: Site, line: Text) -> tuple[Link, ...]:
@@ -118,11 +152,36 @@ def build(site: Site, slug: str) -> Page:
         description=_first_sentence(text), crumbs=(Link("Reading lines", urls.LINES),),
         view=GuidePage(
             text.title, to_html(site, text.body, root), _descent(site, text, root), text.fields.get("colour", ""), _stops_of(site, text),
-            before, after, on,
+            before, after, on, _figure(site, text, root), _counted(site, text),
         ),
         floors=floors, says=_says(floors), descends=bool(text.stops),
         previous=before.address if before else "", following=after.address if after else "",
     )  # fmt: skip
+
+
+def _figure(site: Site, text: Text, root: str) -> str:
+    """The chart of a text that names boxes."""
+    found = []
+    for box in text.fields.get("boxes", ()):
+        answer = site.book.at(box["at"])
+        address = address_of(site, answer) if answer and not answer.stale else None
+        beside = box.get("beside")
+        found.append(Box(
+            box["name"], box["says"], box["floor"], f"{root}{urls.href(address)}" if address else "", (beside[0], beside[1]) if beside else None,
+            box.get("again", False),
+        ))  # fmt: skip
+    return stack(found) if found else ""
+
+
+def _counted(site: Site, text: Text) -> tuple[Counted, ...]:
+    """The numbers of a text, in the order in which they stand there."""
+    found = {}
+    for part in text.parts:
+        for match in ANCHOR.finditer(part):
+            answer = site.book.answer(match[1], match[2] or "")
+            if match[1] == "count" and not answer.stale:
+                found[count_anchor(answer)] = Counted(count_anchor(answer), answer.text, answer.receipt)
+    return tuple(found.values())
 
 
 def _neighbours(site: Site, text: Text) -> tuple[Link | None, Link | None]:
@@ -157,7 +216,8 @@ def _stop(site: Site, stop: Stop, root: str) -> StopView:
     answer = site.book.at(stop.at)
     body = to_html(site, stop.body, root)
     if answer is None or answer.stale:
-        return StopView(stop.title, answer.text if answer else stop.at, None, None, answer.stale if answer else "no such anchor", body)
+        stale = f"{site.book.standing(absent=answer.absent)}: {answer.stale}" if answer else "no such anchor"
+        return StopView(stop.title, answer.text if answer else stop.at, None, None, stale, body)
     receipt = site.receipt(answer.path, answer.line) if answer.path else None
     return StopView(stop.title, answer.text, address_of(site, answer), receipt, "", body)
 

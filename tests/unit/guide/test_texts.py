@@ -5,7 +5,7 @@ import pytest
 
 from cartographer.errors import RenderError
 from cartographer.guide import texts
-from cartographer.guide.places import owner_of
+from cartographer.guide.owners import owner_of
 from cartographer.model.atlas import Landmark
 
 SHIPPED = texts.load()
@@ -45,9 +45,43 @@ def test_no_number_is_written_by_hand() -> None:
 
 
 def test_the_last_rule_of_codeowners_decides() -> None:
-    rules = [Landmark(p, "owner", "CODEOWNERS", n, "") for n, p in enumerate(["/torch/", "nn/quantized/", "/torch/nn/", "*.cu"], 1)]
-    assert owner_of("torch/nn/functional.py", rules).subject == "/torch/nn/"
-    assert owner_of("torch/optim/sgd.py", rules).subject == "/torch/"
-    assert owner_of("torch/ao/nn/quantized/x.py", rules).subject == "nn/quantized/"
-    assert owner_of("aten/src/x.cu", rules).subject == "*.cu"
-    assert owner_of("c10/x.cpp", rules) is None
+    rules = [Landmark(p, "owner", "CODEOWNERS", n, "") for n, p in enumerate(["/torch/", "nn/quantized/", "/torch/nn/", "*.cu", "docs/*", "vendored/", "**/*Blas*"], 1)]
+
+    def decides(path: str) -> str:
+        rule = owner_of(path, rules)
+        return rule.subject if rule else ""
+
+    assert decides("torch/nn/functional.py") == "/torch/nn/"
+    assert decides("torch/optim/sgd.py") == "/torch/"
+    assert decides("torch/ao/nn/quantized/x.py") == "/torch/", "a slash inside ties a pattern to the root, as in .gitignore"
+    assert decides("nn/quantized/x.py") == "nn/quantized/"
+    assert decides("aten/src/x.cu") == "*.cu"
+    assert (decides("docs/a.md"), decides("docs/deep/a.md")) == ("docs/*", "")
+    assert decides("a/vendored/b.c") == "vendored/"
+    assert decides("aten/src/CUDABlas.cpp") == "**/*Blas*"
+    assert decides("c10/x.cpp") == ""
+
+
+def test_every_word_of_the_glossary_has_a_place() -> None:
+    (glossary,) = (text for text in SHIPPED if text.slug == "pages/glossary")
+    entries = glossary.body.split("## ")[1:]
+    assert len(entries) > 40
+    for entry in entries:
+        assert texts.ANCHOR.search(entry), entry
+
+
+def test_every_task_has_a_check() -> None:
+    for text in SHIPPED:
+        if text.kind == "stop":
+            assert text.body.count("## Task\n") == text.body.count("### Check\n") == 1, text.slug
+            task, check = text.body.split("## Task\n")[1].split("### Check\n")
+            assert all(word in task for word in ("1. Predict", "2. Run", "3. Explain")), text.slug
+            assert len(check) > 60, text.slug
+
+
+def test_terms_are_in_the_glossary() -> None:
+    known = texts.glossary_terms(SHIPPED)
+    for text in SHIPPED:
+        for part in text.parts:
+            for match in texts.ANCHOR.finditer(part):
+                assert match[1] != "term" or match[2] in known, (text.slug, match[2])
