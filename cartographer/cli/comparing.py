@@ -37,6 +37,8 @@ def diff_command(
 
     Exit code: 0 nothing at or above --fail-on, 1 something, 2 could not compare.
     """
+    import gc
+
     from cartographer import progress
     from cartographer.compare.forms import FORMS
     from cartographer.compare.selection import Selection
@@ -44,6 +46,7 @@ def diff_command(
     from cartographer.model.change import Level
     from cartographer.pipeline import releases
 
+    gc.disable()  # much is made, nothing is thrown away, and soon all is over
     teller = progress.for_terminal(quiet=not sys.stderr.isatty())
     try:
         selection = Selection(Level[level.upper()], ops, backend or "", kinds)

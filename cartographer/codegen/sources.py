@@ -218,7 +218,7 @@ class Sources:
 
 def matches(path: str) -> bool:
     """Whether a path of the tree is wanted."""
-    return any(pattern.fullmatch(path) for pattern in _PATTERNS)
+    return _PATTERN.fullmatch(path) is not None
 
 
-_PATTERNS = tuple(re.compile(re.escape(glob).replace(r"\*", "[^/]*")) for glob in WANTED)
+_PATTERN = re.compile("|".join(re.escape(glob).replace(r"\*", "[^/]*") for glob in WANTED))

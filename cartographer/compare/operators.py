@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cartographer.compare.derivatives import derivative_changes
 from cartographer.compare.registrations import registration_changes
 from cartographer.compare.schemas import compare_schemas
-from cartographer.compare.successors import find_successor
+from cartographer.compare.successors import Successors
 from cartographer.compare.verdict import why_not
 from cartographer.model.change import Change, ChangePlace, Comparison, Level
 from cartographer.model.schema import FunctionSchema, SchemaError
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 def compare(old: OperatorList, new: OperatorList) -> Comparison:
     """All changes from `old` to `new`, breaks first, then by operator."""
     bases_old, bases_new = _bases(old), _bases(new)
+    successors = Successors(old, new)
     changes: list[Change] = []
     for name in sorted(old.rows.keys() | new.rows.keys()):
         was, now = old.rows.get(name), new.rows.get(name)
         if was is None and now is not None:
             changes.append(_added(now, _base(name) in bases_old))
         elif now is None and was is not None:
-            changes.append(_removed(was, _base(name) in bases_new, old, new))
+            changes.append(_removed(was, _base(name) in bases_new, successors))
         elif was is not None and now is not None:
             changes += _changed(was, now, old, new)
     return in_order(Comparison(old.version, new.version, tuple(changes), (), _web(old), _web(new)))
@@ -63,8 +64,8 @@ def _added(row: OperatorRow, known: bool) -> Change:
     )
 
 
-def _removed(row: OperatorRow, known: bool, old: OperatorList, new: OperatorList) -> Change:
-    successor = find_successor(row, old, new)
+def _removed(row: OperatorRow, known: bool, successors: Successors) -> Change:
+    successor = successors.find(row)
     reason = f"calls to it fail; {successor.says}" if successor else "calls to it fail; no successor found"
     detail: dict[str, object] = {"successor": successor.name, "evidence": successor.evidence} if successor else {"successor": None}
     return Change(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from cartographer.codegen.function import Function
     from cartographer.model.declaration import Declarations, Derivative, NativeFunction
+    from cartographer.model.oplist import Advice
     from cartographer.model.source import SourceInfo
 
 # Alias keys by their names of today (c10/core/DispatchKey.h): a catch-all of 1.7 and before became Math in 1.8,
@@ -27,14 +28,16 @@ _TAGS_OF_ALL = frozenset({"pt2_compliant_tag", "generated"})
 _TRUE_FLAGS = ("manual_cpp_binding", "manual_kernel_registration", "use_const_ref_for_mutable_tensors")
 
 
-def operator_list(info: SourceInfo, declarations: Declarations, added: Iterable[Function]) -> OperatorList:
+def operator_list(
+    info: SourceInfo, declarations: Declarations, added: Iterable[Function], advice: Mapping[str, tuple[Advice, ...]] | None = None,
+) -> OperatorList:
     """The list of one release: the yaml's rows and the operators that torchgen adds."""
     derivatives = {d.name.full: _derivative(d) for d in declarations.derivatives}
     rows = {f.name.full: _declared(f, derivatives.get(f.name.full)) for f in declarations.functions}
     for function in added:
         row = _added(function)
         rows.setdefault(row.name, row)
-    return OperatorList(info.version, info.tag, info.commit, info.web, dict(sorted(rows.items())))
+    return OperatorList(info.version, info.tag, info.commit, info.web, dict(sorted(rows.items())), advice or {})
 
 
 def _declared(function: NativeFunction, derivative: DerivativeRow | None) -> OperatorRow:

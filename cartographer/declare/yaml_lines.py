@@ -17,7 +17,21 @@ from cartographer.errors import DeclarationError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_Loader: type[yaml.SafeLoader | yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Base):  # type: ignore[valid-type, misc]  # which of the two is known when it runs
+    """Composes nodes and asks no resolver: whatever a tag would say, a value is what is written."""
+
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: object) -> str:  # noqa: ARG002
+        """One tag for all."""
+        return "tag:yaml.org,2002:str"
+
+    def descend_resolver(self, current_node: object, current_index: object) -> None:
+        """No resolver."""
+
+    def ascend_resolver(self) -> None:
+        """No resolver."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - the cache decodes by these annotations
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +40,15 @@ class OperatorRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """A place where PyTorch's Python says what to call instead of an operator: `linalg.eigh`, without `torch.`."""
+
+    instead: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorList:
     """All operators of one release."""
 
@@ -51,3 +57,4 @@ class OperatorList:
     commit: str | None
     web: str
     rows: Mapping[str, OperatorRow] = field(default_factory=dict)
+    advice: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)  # base name -> what to call instead

@@ -1,31 +1,107 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The operator list of a PyTorch alone: for comparing releases without building atlases."""
+"""The operator list of a PyTorch alone: for comparing releases without building atlases. Kept in the cache by content."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import zlib
 from fnmatch import fnmatchcase
+from functools import cache as once
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from cartographer.checkout.cache import Cache
 from cartographer.checkout.open import open_tree
-from cartographer.codegen import operators as codegen
 from cartographer.codegen import sources as generators
-from cartographer.compare.rows import operator_list
-from cartographer.declare import declarations
+from cartographer.compare import advice
+from cartographer.errors import CheckoutError
+from cartographer.model.oplist import Advice, OperatorList, OperatorRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cartographer.checkout.open import SourceRequest
-    from cartographer.model.oplist import OperatorList
-    from cartographer.model.source import Tree
+    from cartographer.model.source import SourceInfo, Tree
     from cartographer.progress import Progress
+
+KIND = "lists"  # the folder in the cache
+_YAML = ("aten/src/ATen/native/native_functions.yaml", "aten/src/ATen/native/tags.yaml", "tools/autograd/derivatives.yaml", "tools/autograd/deprecated.yaml")
+# What a list is made by: a change of one of these sources must not meet lists of before.
+_MAKERS = ("declare/*.py", "codegen/*.py", "compare/rows.py", "compare/advice.py", "model/*.py", "pipeline/lists.py")
+
+
+class _Kept(msgspec.Struct, frozen=True, array_like=True):
+    """What depends on the content of the files alone."""
+
+    rows: tuple[OperatorRow, ...]
+    advice: dict[str, tuple[Advice, ...]]
 
 
 def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
-    """The list that a request means; only the yaml files and the generators are read."""
-    tree = open_tree(request, progress, only=lambda path: path in declarations.WANTED or generators.matches(path))
-    declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
-    return operator_list(tree.info, declared, codegen.added(declared, matching(tree, generators.WANTED)))
+    """The list that a request means; only the files that tell of operators are read."""
+    return list_of_tree(open_tree(request, progress, only=_is_wanted), Cache(request.cache))
+
+
+def list_of_tree(tree: Tree, cache: Cache | None = None) -> OperatorList:
+    """The list of an open tree: the one that the cache keeps for these files, or a new one."""
+    cache = cache or Cache()
+    name = _digest(tree) + ".msgpack"
+    kept = _decoded(cache.read(KIND, name))
+    if kept is None:
+        made = _made(tree)
+        kept = _Kept(tuple(made.rows.values()), dict(made.advice))
+        with contextlib.suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
+            cache.write(zlib.compress(msgspec.msgpack.encode(kept), 1), KIND, name)
+    info: SourceInfo = tree.info
+    return OperatorList(info.version, info.tag, info.commit, info.web, {row.name: row for row in kept.rows}, kept.advice)
+
+
+def _made(tree: Tree) -> OperatorList:
+    from cartographer.codegen import operators as codegen
+    from cartographer.compare.rows import operator_list
+    from cartographer.declare import declarations
+
+    files = dict(tree.read_many(sorted(f.path for f in tree.files() if _is_wanted(f.path))))
+    declared = declarations.load({path: files[path] for path in declarations.WANTED if path in files})
+    sources = {path: data for path, data in files.items() if generators.matches(path)}
+    texts = {path: data for path, data in files.items() if advice.WANTED.fullmatch(path)}
+    return operator_list(tree.info, declared, codegen.added(declared, sources), advice.advice_in(texts))
+
+
+def _decoded(data: bytes | None) -> _Kept | None:
+    """What the cache gave; None when it gave nothing or something damaged."""
+    if data is None:
+        return None
+    try:
+        return msgspec.msgpack.decode(zlib.decompress(data), type=_Kept)
+    except (zlib.error, msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def _is_wanted(path: str) -> bool:
+    return path in _YAML or generators.matches(path) or advice.WANTED.fullmatch(path) is not None
+
+
+def _digest(tree: Tree) -> str:
+    """Of the wanted files' names and blobs, and of our own makers."""
+    digest = hashlib.sha256(_makers_version().encode())
+    for file in tree.files():
+        if _is_wanted(file.path):
+            digest.update(f"{file.path} {file.blob}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()[:40]
+
+
+@once
+def _makers_version() -> str:
+    package = Path(__file__).resolve().parent.parent
+    digest = hashlib.sha256()
+    for pattern in _MAKERS:
+        for path in sorted(package.glob(pattern)):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def matching(tree: Tree, globs: Iterable[str]) -> dict[str, bytes]:

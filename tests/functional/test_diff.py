@@ -74,3 +74,23 @@ def test_history(repository) -> None:
     assert "aten::relu" in [line.name for line in lines]
     with pytest.raises(NotFound, match="no release"):
         operator_history(["no_such_operator"], repo=repository)
+
+
+def test_lists_are_kept_by_content(repository, tmp_path, monkeypatch) -> None:
+    from cartographer.pipeline import lists
+
+    first = compare_releases("v0.1.0", "v0.2.0", repo=repository)
+    kept = sorted((tmp_path / "cache" / lists.KIND).iterdir())
+    assert len(kept) == 2
+    with monkeypatch.context() as patched:
+        patched.setattr(lists, "_made", lambda _: pytest.fail("made again"))
+        assert compare_releases("v0.1.0", "v0.2.0", repo=repository) == first
+    kept[0].write_bytes(b"damaged")
+    kept[1].write_bytes(b"")
+    assert compare_releases("v0.1.0", "v0.2.0", repo=repository) == first
+
+
+def test_nothing_is_kept_where_nothing_can_be(repository, tmp_path, monkeypatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("CARTOGRAPHER_CACHE", str(tmp_path / "file" / "cache"))
+    assert compare_releases("v0.1.0", "v0.2.0", repo=repository).changes
