@@ -281,17 +281,58 @@
   }
   addEventListener("hashchange", openTarget); openTarget();
 
-  // Version switcher: the same page in the other atlas. It may not exist there; the other atlas' map does.
-  all("[data-version]").forEach(function (link) {
-    var here = root.dataset.page;
-    if (here && location.protocol !== "file:") {
-      link.addEventListener("click", function (event) {
-        event.preventDefault();
-        var there = link.href.replace(/index\.html$/, here + location.hash);
-        fetch(there, { method: "HEAD" }).then(function (answer) { location.href = answer.ok ? there : link.href; }, function () { location.href = link.href; });
+  // Version switcher: the folder above knows which releases have which pages. The same page, else the nearest above it.
+  function script(address, done) {
+    var element = make("script", { src: address });
+    element.onload = element.onerror = done; document.head.append(element);
+  }
+  function partOf(page) {
+    var names = page.split("/");
+    return names[0] === "source" && names.length > 2 ? "source-" + names[1].toLowerCase().replace(/[^\p{L}\p{N}]/gu, "-") : names[0] === "op" ? "op" : "rest";
+  }
+  function releasesWith(page) {
+    var cut = page.lastIndexOf("/"), folder = page.slice(0, Math.max(cut, 0)), name = page.slice(cut + 1), found = [];
+    (window.ATLAS_PAGES[partOf(page)] || []).forEach(function (group) {
+      if (group[1][folder] !== undefined && (" " + group[1][folder] + " ").indexOf(" " + name + " ") >= 0) { found = group[0]; }
+    });
+    return found;
+  }
+  function nearest(page) {  // from the page itself upwards
+    var pages = [page], part = page.replace(/~\d+$/, ""), names = part.split("/");
+    if (part !== page) { pages.push(part); }
+    if (names[0] === "op") { return pages.concat("operators/index", "index"); }
+    for (names.pop(); names.length; names.pop()) { pages.push(names.join("/") + "/index"); }
+    return pages.concat("index");
+  }
+  var versions = $("details.versions");
+  if (versions) {
+    versions.addEventListener("toggle", function fill() {
+      versions.removeEventListener("toggle", fill);
+      var depth = base.length / 3, here = location.pathname.split("/").slice(-1 - depth).map(decodeURIComponent).join("/") || "index.html";
+      here = here.replace(/\/$/, "/index.html").replace(/\.html$/, "");
+      var pages = nearest(here), parts = {}, waiting = 1;
+      pages.forEach(function (page) { parts[partOf(page)] = true; });
+      function show() {
+        if (--waiting || !window.ATLAS_RELEASES) { return; }
+        var list = $("ul", versions), now = $("summary", versions).textContent, items = document.createDocumentFragment();
+        window.ATLAS_RELEASES.forEach(function (tag, number) {
+          var page = pages.filter(function (candidate) { return releasesWith(candidate).indexOf(number) >= 0; })[0] || "index";
+          var item = make("li"), same = page === here;
+          var link = make("a", { href: base + "../" + encodeURIComponent(tag) + "/" + page.split("/").map(encodeURIComponent).join("/") + ".html" + (same ? location.hash : "") }, tag);
+          if (tag === now) { link.setAttribute("aria-current", "page"); }
+          if (!same) { link.append(make("small", {}, page === "index" ? " no such page: the map" : " no such page: " + page.replace(/\/index$/, ""))); }
+          item.append(link); items.append(item);
+        });
+        list.prepend(items);
+      }
+      script(base + "../releases.js", function () {
+        var names = Object.keys(parts); waiting = names.length;
+        if (!window.ATLAS_RELEASES) { return; }
+        names.forEach(function (part) { script(base + "../pages/" + part + ".js", show); });
       });
-    }
-  });
+    });
+    versions.addEventListener("keydown", function (event) { if (event.key === "Escape") { versions.open = false; $("summary", versions).focus(); } });
+  }
 
   // Gauge: fill the dot of the floor in view, where the page descends floor by floor.
   var floors = all("[data-floor]");

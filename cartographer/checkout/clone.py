@@ -115,8 +115,16 @@ class Store:
             return found
         if version == "HEAD" and "HEAD" in listed:
             return refs.Resolved(listed["HEAD"], "")
-        tags = self._list_remote("--tags")
+        tags = self.remote_tags()
         raise refs.unknown_version(version, [ref.removeprefix("refs/tags/") for ref in tags], self.url)
+
+    def remote_tags(self) -> dict[str, str]:
+        """All tags of the remote. Raises Unreachable."""
+        return self._list_remote("--tags")
+
+    def tags(self) -> dict[str, str]:
+        """The tags that are here."""
+        return {ref: commit for ref, commit in repository_refs(self._git).items() if ref.startswith("refs/tags/")} if self.exists else {}
 
     def bring(self, wanted: refs.Resolved, level: HistoryLevel) -> None:
         """Fetch what is lacking. What has come stays, whatever happens; calling again goes on from there."""

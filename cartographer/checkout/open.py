@@ -23,7 +23,7 @@ from cartographer.errors import CheckoutError, UnknownVersion, UsageError
 from cartographer.model.source import HistoryAccess, HistoryLevel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cartographer.model.source import Tree
     from cartographer.progress import Progress
@@ -76,6 +76,19 @@ def open_tree(request: SourceRequest, progress: Progress, only: Callable[[str], 
         tree = _open_remote(request, cache, progress)
     _tell_missing(tree, progress)
     return tree
+
+
+def remote_tags(url: str | None, progress: Progress) -> Mapping[str, str]:
+    """All tags of a remote repository, full name -> commit; those in the cache when it cannot be reached. Raises Unreachable."""
+    store = Store(Cache(), url or DEFAULT_URL, progress)
+    try:
+        return store.remote_tags()
+    except Unreachable as lost:
+        here = store.tags()
+        if not here:
+            raise
+        progress.note(f"{store.url} cannot be reached ({lost.message}); its tags in the cache are meant")
+        return here
 
 
 def history_repository(tree: Tree) -> HistoryAccess | None:

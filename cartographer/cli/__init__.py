@@ -115,7 +115,7 @@ def _code_of(error: BaseException) -> int | None:
     """Tell what happened, and the exit code; None for what should not have happened."""
     match error:
         case CartographerError():
-            _tell(error)
+            tell(error)
             return error.exit_code
         case click.ClickException():
             error.show()
@@ -127,18 +127,18 @@ def _code_of(error: BaseException) -> int | None:
             return 130
         case OSError():  # the disk, a permission, a full device: the machine's fault and not ours
             if not isinstance(error, BrokenPipeError):  # whoever read our output has gone: nobody is left to be told
-                _tell(CartographerError(error.strerror or str(error), where=error.filename, hint="--debug shows where it happened"))
+                tell(CartographerError(error.strerror or str(error), where=error.filename, hint="--debug shows where it happened"))
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written has no place to go
             return 1
     return None
 
 
-def _tell(error: CartographerError) -> None:
-    """What happened, where, and what to do next: on standard error."""
+def tell(error: CartographerError, subject: str = "") -> None:
+    """What happened, to what, where, and what to do next: on standard error."""
     from cartographer.query.ink import Ink
 
     ink = Ink.for_stream(sys.stderr)
-    place = f"{error.where}: " if error.where else ""
+    place = (f"{subject}: " if subject else "") + (f"{error.where}: " if error.where else "")
     _say(f"{ink.bad('error:')} {place}{error.message}")
     if error.hint:
         for line in error.hint.splitlines():

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from cartographer.model.lineage import Lineage
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -122,11 +124,12 @@ class Strata:
 class Landmark:
     """A place that somebody who changes an operator or a file needs, outside the way of a call.
 
-    `subject` is an operator's full base name ("aten::exp"), a path pattern (owners), or "" for the whole repository.
+    `subject` is an operator's full base name ("aten::exp"), a path pattern (owners), a class of OpInfos (tests), the
+    heading above it (commands), or a folder (map).
     """
 
     subject: str
-    kind: str  # docs | opinfo | decomposition | reference | meta | compatibility | owner | command
+    kind: str  # docs | index | opinfo | tests | decomposition | reference | meta | compatibility | owner | command | map
     path: str
     line: int
     text: str = ""  # the owners, the command, the function
@@ -161,3 +164,4 @@ class Atlas:
     paths: tuple[str, ...] = ()  # of all files of the tree, scanned or not, sorted
     rows: OperatorList | None = None  # the declarations alone, as two releases are compared by
     inputs: str = ""  # digest of everything that it was made from; the same digest again means that nothing changed
+    lineage: Lineage = field(default_factory=Lineage)  # what became of its operators over the releases at hand

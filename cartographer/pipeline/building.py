@@ -28,17 +28,22 @@ from cartographer.link import operators as link
 from cartographer.model.age import Ages
 from cartographer.model.atlas import Atlas, Strata
 from cartographer.model.source import HistoryLevel
+from cartographer.pipeline import lineage
 from cartographer.pipeline.lists import matching
 from cartographer.progress import SilentProgress
 from cartographer.scan.cache import FactCache
 from cartographer.scan.pool import FactBase, gather_from
 from cartographer.store import writer
-from cartographer.store.reader import inputs_of
+from cartographer.store.reader import inputs_of, lineage_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cartographer.checkout.manifest import Manifest
+    from cartographer.model.lineage import Lineage
     from cartographer.model.operator import Operator
     from cartographer.model.source import Tree
+    from cartographer.pipeline.lineage import Release
     from cartographer.progress import Progress
 
 PAGES = ".drawn-from"  # beside the pages: the digest of what all of them were drawn from
@@ -49,9 +54,11 @@ class BuildRequest:
     """What to build and where to."""
 
     source: SourceRequest
-    out: Path | None = None  # default: atlas/<tag>
+    out: Path | None = None  # default: a folder with the tag's name on the shelf
     workers: int = 2
     html: bool = True
+    shelf: Path = Path("atlas")  # where atlases stand side by side; the folder lists them
+    beside: tuple[Release, ...] = ()  # further releases that the operators are followed over
 
 
 def build(request: BuildRequest, progress: Progress | None = None) -> Path:
@@ -63,25 +70,67 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     started = time.perf_counter()
     cache = Cache(request.source.cache)
     tree = open_tree(request.source, progress)
-    out = request.out or Path("atlas") / tree.info.tag
+    out = request.out or request.shelf / folder_of(tree.info.tag)
+    collected = request.out is None and not (request.shelf / "atlas.db").exists()
     writer.check_writable(out)
-    inputs = inputs_digest(tree)
-    if inputs_of(out) == inputs and (not request.html or _pages_of(out) == inputs):
+    releases = releases_of(tree, request.beside)
+    followed = lineage.lineage(releases, cache, progress)
+    inputs, pages = inputs_digest(tree), pages_digest(followed, collected=collected)
+    read_before = inputs_of(out) == inputs
+    current = _pages_of(out) == f"{inputs} {pages}" or not (request.html or has_pages(out))
+    if read_before and current and lineage_of(out) == followed:
         progress.note(f"nothing has changed since {out} was built")
         progress.close()
         return out
-    atlas = replace(read_atlas(tree, cache, progress, workers=request.workers), inputs=inputs)
+    atlas = None if read_before else read_atlas(tree, cache, progress, workers=request.workers)
     seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
     with cache.lock(f"atlas-{hashlib.sha256(str(out.absolute()).encode()).hexdigest()[:16]}", progress):
         progress.stage("writing atlas.db")
-        with writer.beside(replace(atlas, seconds=seconds), out) as fresh:
+        made = writer.with_lineage(out, followed) if atlas is None else writer.beside(
+            replace(atlas, inputs=inputs, seconds=seconds, lineage=followed), out)
+        with made as fresh:
             if request.html:
-                render(fresh, out, progress)
-                write_whole(out / PAGES, inputs.encode())
+                render(fresh, out, progress, collected=collected, before=lineage.before(tree.info.tag, releases))
+                write_whole(out / PAGES, f"{inputs} {pages}".encode())
             else:
                 writer.settle(fresh)
+                remove_pages(out, progress)
     progress.close()
     return out
+
+
+def folder_of(tag: str) -> str:
+    """A tag as the name of one folder: `ciflow/trunk/1` is none."""
+    return tag.replace("/", "-").replace("\\", "-").lstrip(".") or "untagged"
+
+
+def has_pages(out: Path) -> bool:
+    """Whether a site of ours stands in a folder."""
+    from cartographer.render.known import STATUS
+
+    return (out / STATUS).is_file()
+
+
+def remove_pages(out: Path, progress: Progress) -> None:
+    """What stands beside a database that has no pages of its own was drawn from another one: it goes."""
+    if has_pages(out):
+        from cartographer.render.write import remove_site
+
+        removed = remove_site(out)
+        progress.note(f"{removed:,} pages and files of the former site in {out} are removed: they were drawn from another atlas")
+    (out / PAGES).unlink(missing_ok=True)
+
+
+def releases_of(tree: Tree, beside: Sequence[Release]) -> tuple[Release, ...]:
+    """The releases that a tree's operators are followed over: itself, those of its repository, and those that are given."""
+    access = history_repository(tree)
+    of_clone = lineage.of_repository(Path(access.git_dir)) if access is not None else ()
+    return lineage.together((lineage.of_tree(tree),), of_clone, beside)
+
+
+def pages_digest(followed: Lineage, *, collected: bool) -> str:
+    """What the pages of an atlas are drawn from beside its database's inputs."""
+    return hashlib.sha256(msgspec.json.encode([followed, collected], order="deterministic")).hexdigest()[:20]
 
 
 def _pages_of(out: Path) -> str:
@@ -183,8 +232,11 @@ def build_demo(out: Path | None, progress: Progress, *, html: bool = True) -> Pa
         return build(BuildRequest(source, out or Path("atlas") / "demo", html=html), progress)
 
 
-def render(fresh: Path, out: Path, progress: Progress) -> None:
-    """The site of a database that stands beside its place; when all is drawn, both take their places together."""
+def render(fresh: Path, out: Path, progress: Progress, *, collected: bool = False, before: Release | None = None) -> None:
+    """The site of a database that stands beside its place; when all is drawn, both take their places together.
+
+    `before`: the release that it is compared with on its plate of releases.
+    """
     from cartographer.render.write import write_site
     from cartographer.store.reader import Reader
 
@@ -193,4 +245,4 @@ def render(fresh: Path, out: Path, progress: Progress) -> None:
         writer.settle(fresh)
 
     with Reader(fresh) as reader:
-        write_site(reader, out, progress, when_drawn=settle)
+        write_site(reader, out, progress, collected=collected, found=lineage.step_to(reader.oplist(), before), when_drawn=settle)

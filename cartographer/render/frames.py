@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cartographer.render.pages.frame import Link
-    from cartographer.render.site import OtherAtlas, Site
+    from cartographer.render.site import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class SiteFrame:
     tag: str
     commit: str
     plates: tuple[Link, ...]
-    others: tuple[OtherAtlas, ...]
+    collected: bool  # the folder above lists this atlas and others
     assets: Mapping[str, str]
     floors: tuple[str, ...]
 
@@ -31,4 +31,4 @@ class SiteFrame:
 def frame_of(site: Site, assets: Mapping[str, str]) -> SiteFrame:
     """The frame of a site; only plates that exist are named."""
     source = site.catalog.source
-    return SiteFrame(source.version, source.tag, source.commit or "", site.plates, site.others, assets, FLOORS)
+    return SiteFrame(source.version, source.tag, source.commit or "", site.plates, site.collected, assets, FLOORS)

@@ -15,6 +15,7 @@ from cartographer.render.pages import (
     nodes,
     operator,
     operators,
+    releases,
     source,
     strata,
     territory,
@@ -43,6 +44,7 @@ _PLATES: Mapping[str, Callable[[Site], Page]] = {
     urls.KERNELS: kernels.front,
     urls.GENERATED: generated.build,
     urls.NODES: nodes.build,
+    urls.RELEASES: releases.build,
 }
 
 

@@ -3,31 +3,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.guide.book import Book
+from cartographer.model.lineage import Lineage
 from cartographer.render import urls
 from cartographer.render.pages.frame import Link, Receipt, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
+    from cartographer.model.change import Comparison
     from cartographer.model.location import Location
     from cartographer.render.catalog import Catalog
     from cartographer.render.landmarks import Landmark
-
-
-@dataclass(frozen=True, slots=True)
-class OtherAtlas:
-    """Another atlas on this machine, for the version switcher."""
-
-    tag: str
-    address: str  # of its folder, relative to the root of this site
 
 
 STUBS_A_SHEET = 250
@@ -53,15 +43,25 @@ class Site:
     """One site under construction."""
 
     def __init__(
-        self, catalog: Catalog, others: Sequence[OtherAtlas] = (), pages: Iterable[str] = (), book: Book | None = None
+        self, catalog: Catalog, book: Book | None = None, *, lineage: Lineage | None = None, found: Comparison | None = None, collected: bool = False,
     ) -> None:
-        """`pages` are the addresses of further pages that will be written; `book` is the guide."""
+        """`book` is the guide; `lineage` follows the operators over the releases, `found` is what changed since the last one;
+        `collected`: the site is one of several in a folder that lists them.
+        """
         self.catalog = catalog
         self.book = book or Book()
-        self.others = tuple(others)
+        self.lineage = lineage or Lineage()
+        self.found = found
+        self.collected = collected
         self.links = urls.Permalinks(catalog.source)
-        self.further = tuple(pages)
         self.landmarks: dict[str, Landmark | None] = {}  # found once, asked for on every operator's page
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """The operators that the plate of releases has an entry for."""
+        from cartographer.render.pages.releases import anchors
+
+        return anchors(self.found)
 
     @cached_property
     def settle(self) -> urls.CaseSafe:
@@ -98,13 +98,7 @@ class Site:
     @property
     def plates(self) -> tuple[Link, ...]:
         """The plates of this atlas, in the order of the navigation; only those that exist."""
-        always = (
-            Link("Map", urls.MAP), Link("Operators", urls.OPERATORS), Link("Kernels", urls.KERNELS), Link("Territory", urls.TERRITORY),
-            Link("Strata", urls.STRATA), Link("Generated", urls.GENERATED),
-        )  # fmt: skip
-        lines = (Link("Lines", urls.LINES),) if self.book.texts else ()
-        releases = tuple(link for link in (Link("Releases", urls.RELEASES),) if link.address in self.further)
-        return (*always, *lines, *releases, Link("Checks", urls.CHECKS))
+        return plates(lines=bool(self.book.texts))
 
     @cached_property
     def _stub_sheets(self) -> dict[str, str]:
@@ -223,17 +217,14 @@ class Site:
         )
 
 
-def siblings(out: Path) -> tuple[OtherAtlas, ...]:
-    """The atlases of an `atlas/<tag>/` layout around `out`, newest first; folders whose name is not their tag do not count."""
-    parent, found = out.absolute().parent, []
-    for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
-        try:
-            tag = json.loads((folder / "atlas.json").read_text())["tag"]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if tag == folder.name and (folder / "index.html").is_file():
-            found.append(OtherAtlas(tag, f"../{folder.name}/"))
-    return tuple(sorted(found, key=lambda other: [int(part) for part in re.findall(r"\d+", other.tag)], reverse=True))
+def plates(*, lines: bool) -> tuple[Link, ...]:
+    """The plates of a site, in the order of the navigation, with or without reading lines."""
+    always = (
+        Link("Map", urls.MAP), Link("Operators", urls.OPERATORS), Link("Kernels", urls.KERNELS), Link("Territory", urls.TERRITORY),
+        Link("Strata", urls.STRATA), Link("Generated", urls.GENERATED),
+    )  # fmt: skip
+    routes = (Link("Lines", urls.LINES),) if lines else ()
+    return (*always, *routes, Link("Releases", urls.RELEASES), Link("Checks", urls.CHECKS))
 
 
 def language_letter(language: str) -> str:

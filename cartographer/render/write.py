@@ -8,6 +8,7 @@ are written to a folder beside it and moved in at the end: a build that is kille
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import hashlib
 import json
@@ -26,8 +27,9 @@ from cartographer.progress import interrupts_are_ours
 from cartographer.render import assets, plan
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
+from cartographer.render.known import STATUS
 from cartographer.render.loading import load, remembered
-from cartographer.render.site import OtherAtlas, Site, siblings
+from cartographer.render.site import Site
 from cartographer.render.urls import root_from
 from cartographer.store.database import is_running
 
@@ -37,11 +39,11 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
+    from cartographer.model.change import Comparison
     from cartographer.progress import Progress
     from cartographer.render.pages.frame import Page
     from cartographer.store.reader import Reader
 
-STATUS = ".pages.json"
 STAGE = ".pages"  # .pages.PID.new: changed pages until all are drawn
 _CHUNK = 48
 
@@ -91,20 +93,17 @@ _press: _Press | None = None  # set before the processes are forked, so that the
 
 
 def write_site(
-    reader: Reader, out: Path, progress: Progress, *, other_atlases: Sequence[OtherAtlas] | None = None, processes: int | None = None,
-    when_drawn: Callable[[], object] = lambda: None,
+    reader: Reader, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[], object] = lambda: None,
+    found: Comparison | None = None, collected: bool = False,
 ) -> RenderReport:
-    """Write the whole site of an atlas into `out`. `other_atlases` are for the version switcher: by default those beside
-    `out`, where folders are named by their tags. `when_drawn` is called when all is drawn, before the pages are moved in.
+    """Write the whole site of an atlas into `out`. `found` is what changed since the release before; `collected`: the folder
+    above lists this atlas and others. `when_drawn` is called when all is drawn, before the pages are moved in.
     """
     start = time.perf_counter()
     progress.stage("read the atlas")
     reader = remembered(reader)
     catalog = load(reader)
-    tag = catalog.source.tag
-    if other_atlases is None:
-        other_atlases = siblings(out) if out.absolute().name == tag else ()
-    site = Site(catalog, [other for other in other_atlases if other.tag != tag], book=book.read(reader))
+    site = Site(catalog, book.read(reader), lineage=reader.lineage(), found=found, collected=collected)
     report = write(site, out, progress, processes=processes, when_drawn=when_drawn)
     return replace(report, seconds=time.perf_counter() - start)
 
@@ -205,6 +204,17 @@ def _print(chunk: Sequence[plan.Job]) -> list[Written]:
         files = [(page.address, to_html(press.environment, press.frame, page)) for page in plan.pages(press.site, job)]
         found += [put(press.desk, *file) for file in (*files, *plan.files(press.site, job))]
     return found
+
+
+def remove_site(out: Path) -> int:
+    """Remove a site and leave the atlas: pages of another atlas would pretend to be of this one. Gives how many files went."""
+    pages = _read_status(out)
+    removed = _remove_stale(out, pages, set())
+    for folder in sorted({parent for address in pages for parent in (out / address).parents if out in parent.parents}, reverse=True):
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # only what is empty goes
+    (out / STATUS).unlink(missing_ok=True)
+    return removed
 
 
 def to_html(environment: Environment, frame: SiteFrame, page: Page) -> bytes:

@@ -85,6 +85,17 @@ def create(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def set_fact(path: Path, key: str, value: bytes | str) -> None:
+    """Change one row of `meta` of an atlas that is not yet in place."""
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute("PRAGMA journal_mode = OFF")
+        with connection:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+    finally:
+        connection.close()
+
+
 def finish(connection: sqlite3.Connection) -> None:
     """Stamp the schema's number: a file without it was not written to its end."""
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
+    from cartographer.model.lineage import Lineage
     from cartographer.model.oplist import OperatorList
     from cartographer.store.operator_reader import OperatorReader
 
@@ -37,7 +38,7 @@ class Lists:
 
     def info(self) -> AtlasInfo:
         """What the atlas is of, and its counts with their receipts."""
-        meta = dict(self._all("SELECT key, value FROM meta"))
+        meta = dict(self._all("SELECT key, value FROM meta WHERE key != 'lineage'"))
         source = SourceInfo(
             SourceKind(meta["kind"]), meta["version"], meta["tag"], meta["commit"], meta["described"], meta["web"]
         )
@@ -80,6 +81,13 @@ class Lists:
 
         ((told,),) = self._all("SELECT value FROM meta WHERE key = 'oplist'")
         return None if told is None else oplist_rows.list_of(told, self._all("SELECT name, row FROM oplist ORDER BY name"))
+
+    def lineage(self) -> Lineage:
+        """What became of every operator over the releases that were at hand."""
+        from cartographer.store import lineage_rows
+
+        rows = self._all("SELECT value FROM meta WHERE key = 'lineage'")
+        return lineage_rows.unpacked(rows[0][0] if rows else None)
 
     def kernels(self, roles: tuple[str, ...] = ("entry", "kernel", "device")) -> tuple[KernelRow, ...]:
         """All places of these roles with the operators that reach them, sorted by symbol: the way back of the chains."""

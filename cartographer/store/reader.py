@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from cartographer.model.atlas import Era, FileDates, FileEntry, GeneratedFile, Landmark, Strata, Symbol, Unresolved
+    from cartographer.model.lineage import Lineage
     from cartographer.model.operator import Operator
     from cartographer.model.oplist import OperatorList
     from cartographer.store.dates import Dates
@@ -148,6 +149,10 @@ class Reader:
         """The operator list as the yaml files declare it: what two releases are compared by. None when none was stored."""
         return self._lists.oplist()
 
+    def lineage(self) -> Lineage:
+        """What became of every operator over the releases that were at hand when the atlas was built."""
+        return self._lists.lineage()
+
     # The whole
 
     def info(self) -> AtlasInfo:
@@ -238,3 +243,12 @@ def inputs_of(folder: Path) -> str:
             return reader.info().inputs
     except StoreError:
         return ""
+
+
+def lineage_of(folder: Path) -> Lineage | None:
+    """What the atlas in `folder` knows of other releases; None when there is none that this version can read."""
+    try:
+        with Reader(folder) as reader:
+            return reader.lineage()
+    except StoreError:
+        return None

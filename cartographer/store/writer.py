@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from cartographer.store import database, operator_rows, oplist_rows, search_index
+from cartographer.store import database, lineage_rows, operator_rows, oplist_rows, search_index
 from cartographer.store.counts import COUNTS
 from cartographer.store.ledger import Ledger, as_json
 from cartographer.store.search_words import plain
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cartographer.model.atlas import Atlas, Strata, Symbol
+    from cartographer.model.lineage import Lineage
 
 
 def write(atlas: Atlas, folder: Path) -> Path:
@@ -39,6 +41,21 @@ def beside(atlas: Atlas, folder: Path) -> Iterator[Path]:
     try:
         with database.explained(folder / database.FILE_NAME):
             _fill(fresh, atlas)
+            _to_disk(fresh)
+        yield fresh
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+@contextmanager
+def with_lineage(folder: Path, lineage: Lineage) -> Iterator[Path]:
+    """A copy of the atlas in `folder` with another lineage, beside it: `settle` puts it in place."""
+    fresh = folder / f".{database.FILE_NAME}.{os.getpid()}.new"
+    try:
+        with database.explained(folder / database.FILE_NAME):
+            _remove_leftovers(folder)
+            shutil.copyfile(folder / database.FILE_NAME, fresh)
+            database.set_fact(fresh, "lineage", lineage_rows.packed(lineage))
             _to_disk(fresh)
         yield fresh
     finally:
@@ -102,7 +119,7 @@ def _meta(connection: sqlite3.Connection, atlas: Atlas) -> None:
         "described": source.described, "web": source.web, "tool_version": atlas.tool_version,
         "seconds": as_json(dict(atlas.seconds)), "strata_level": atlas.strata.level, "strata_reason": atlas.strata.reason,
         "strata_vendored": as_json(atlas.strata.vendored), "oplist": oplist_rows.head(atlas.rows),
-        "inputs": atlas.inputs,
+        "inputs": atlas.inputs, "lineage": lineage_rows.packed(atlas.lineage),
     }  # fmt: skip
     _many(connection, "meta", 2, facts.items())
 

@@ -246,7 +246,7 @@ def test_every_command_has_help(run):
 
 
 def test_build_refuses_what_makes_no_sense(run, tmp_path):
-    for words in (("build",), ("build", "--demo", "v1.0.0"), ("build", "v1.0", "v1.1", "--out", "x"), ("build", "--from", "sdist", "v1")):
+    for words in (("build",), ("build", "--demo", "v1.0.0"), ("build", "v1.0", "--all-releases"), ("build", "--from", "sdist", "v1")):
         assert run(*words, atlas=False).returncode == 2, words
     done = run("build", "--source", str(tmp_path / "nowhere"), atlas=False)
     assert done.returncode == 1

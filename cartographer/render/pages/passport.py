@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Origin, Status
+from cartographer.render import urls
+from cartographer.render.pages import releases
 from cartographer.render.site import anchor_of, short_name
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def lead_of(operators: Sequence[Operator], main: Operator) -> str:
 def facts_of(site: Site, op: Operator, *, whole: bool) -> tuple[Fact, ...]:
     """The passport; for a further overload (`whole` False) only what the page does not say already."""
     facts = [_python(site, op), _cpp(op) if whole else None, _listed(site, op), _structured(site, op), _tags(op)]
-    facts += [_derivative(site, op) if whole else None, _age(op), _kernels(op) if whole else None]
+    facts += [_derivative(site, op) if whole else None, _age(op), _history(site, op), _kernels(op) if whole else None]
     facts += [Fact("Exists", tuple(Item(f"in builds with {condition}", code=False) for condition in op.build)) if op.build else None]
     facts += [Fact("Also in its row", tuple(Item(f"{key}: {value}") for key, value in sorted(op.extra.items()))) if op.extra else None]
     return tuple(fact for fact in facts if fact)
@@ -117,6 +119,19 @@ def _derivative(site: Site, op: Operator) -> Fact | None:
 def _age(op: Operator) -> Fact | None:
     dated = [(what, date) for what, date in sorted(op.age.items()) if date]
     return Fact("Age", tuple(Item(f"{what} {date}", code=False) for what, date in dated)) if dated else None
+
+
+def _history(site: Site, op: Operator) -> Fact | None:
+    """Since when, and what changed when, over the releases that were looked at."""
+    if not site.lineage.releases:
+        return Fact("History", (Item("only this release was read", code=False, address=urls.RELEASES),))
+    rows = site.lineage.says(op.name)
+    if not rows:
+        return None  # not in the lists that releases are compared by: a library of its own, Python
+    tag = site.catalog.source.tag
+    plate = urls.RELEASES + (f"#{releases.anchor(op.name)}" if op.name in site.changed else "")
+    return Fact("History", tuple(
+        Item(f"{what} {', '.join(when)}", code=False, address=plate if tag in when and op.name in site.changed else None) for what, when in rows))
 
 
 def _kernels(op: Operator) -> Fact | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What changed between two releases, as a page of its own that needs no other file."""
+"""What changed between two releases: a plate of the newer one's atlas, or a page of its own that needs no other file."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from urllib.parse import quote
 from cartographer import resources
 from cartographer.model.change import Level, folded, is_public, operators_by_level
 from cartographer.model.marking import marked
+from cartographer.render import urls
 from cartographer.render.environment import create
-from cartographer.render.pages.frame import Receipt, at
+from cartographer.render.pages.frame import Link, Page, Receipt, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from cartographer.model.change import Change, Comparison
+    from cartographer.model.lineage import Lineage
     from cartographer.model.marking import Pieces
+    from cartographer.render.site import Site
 
 _LEVELS = (
     (Level.BREAK, "Breaks", "Old calls can fail."),
@@ -37,7 +40,7 @@ class SideView:
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """One change."""
+    """One change; `anchor` on the first one of its operator."""
 
     level: str
     id: str
@@ -45,18 +48,20 @@ class ChangeView:
     reason: str
     old: SideView | None
     new: SideView | None
+    anchor: str = ""
+    address: str | None = None  # of the operator, in the newer atlas, or in the older one where it went
 
 
 @dataclass(frozen=True, slots=True)
 class LevelView:
-    """All changes of a level."""
+    """All changes of a level: those of public names side by side, the others by kind, a line each."""
 
     key: str
     title: str
     says: str
     operators: int
     public: tuple[ChangeView, ...]
-    internal: tuple[ChangeView, ...]
+    others: tuple[tuple[str, str, tuple[ChangeView, ...]], ...]  # (id, what they are, changes)
     folds: tuple[tuple[str, str, int], ...]
 
 
@@ -72,34 +77,101 @@ class DiffPage:
     notes: tuple[str, ...]
 
 
-def view_of(found: Comparison) -> DiffPage:
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The atlas of the release before or after, in the same folder of atlases."""
+
+    tag: str
+    folder: str  # its address from the root of this site: `../v1.6.0/`
+
+
+@dataclass(frozen=True, slots=True)
+class Plate:
+    """The plate of one release."""
+
+    tag: str
+    diff: DiffPage | None
+    whole: bool  # kernels and bindings are compared too
+    before: Neighbour | None
+    after: Neighbour | None
+    releases: tuple[str, ...]  # that operators were followed over
+    unread: tuple[str, ...]
+    collected: bool
+
+
+def build(site: Site) -> Page:
+    """The plate as a build draws it, from the operator lists; in a folder of atlases it is drawn again from both."""
+    def where(name: str) -> str | None:
+        link = site.operator(name)
+        return link.address if link else None
+
+    return plate(site.catalog.source.tag, site.found, site.lineage, where, collected=site.collected)
+
+
+def plate(
+    tag: str, found: Comparison | None, lineage: Lineage, where: Callable[[str], str | None], *, collected: bool, whole: bool = False,
+    before: Neighbour | None = None, after: Neighbour | None = None,
+) -> Page:
+    """The page of one release: what changed since the one before, and the ways to its neighbours."""
+    view = Plate(tag, view_of(found, where) if found else None, whole, before, after, lineage.releases, lineage.unread, collected)
+    says = f"What changed in PyTorch's operators from {found.old} to {found.new}." if found else f"Releases of PyTorch around {tag}."
+    return Page(
+        urls.RELEASES, "releases.html.jinja2", f"{found.old} to {found.new}" if found else "Releases", says, urls.RELEASES, view,
+        crumbs=(Link("The whole map", urls.MAP),), says="Releases lie across all floors.",
+    )  # fmt: skip
+
+
+def anchors(found: Comparison | None) -> frozenset[str]:
+    """The operators that a plate has an anchor for."""
+    changes = found.changes if found else ()
+    return frozenset(c.op for level in Level for c in folded(c for c in changes if c.level is level)[0])
+
+
+def anchor(op: str) -> str:
+    """The anchor of an operator on a plate."""
+    return f"op-{op.removeprefix('aten::')}"
+
+
+def view_of(found: Comparison, where: Callable[[str], str | None] = lambda _: None) -> DiffPage:
     """The page's data."""
     counts = operators_by_level(found)
     kinds: dict[str, Counter[Level]] = {}
     for change in found.changes:
         kinds.setdefault(change.id, Counter())[change.level] += 1
     table = tuple((id_, n[Level.BREAK], n[Level.MAYBE], n[Level.INFO]) for id_, n in sorted(kinds.items()))
-    levels = tuple(_level(found, level, title, says, counts[level]) for level, title, says in _LEVELS)
+    seen: set[str] = set()
+    levels = tuple(_level(found, level, title, says, counts[level], where, seen) for level, title, says in _LEVELS)
     return DiffPage(found.old, found.new, sum(counts.values()), levels, table, found.notes)
 
 
-def _level(found: Comparison, level: Level, title: str, says: str, operators: int) -> LevelView:
+def _level(
+    found: Comparison, level: Level, title: str, says: str, operators: int, where: Callable[[str], str | None], seen: set[str],
+) -> LevelView:
     kept, folds = folded(change for change in found.changes if change.level is level)
-    return LevelView(
-        str(level), title, says, operators, tuple(_views(found, (c for c in kept if is_public(c)))),
-        tuple(_views(found, (c for c in kept if not is_public(c)))), tuple(folds),
-    )  # fmt: skip
+    shown = [c for c in kept if is_public(c) and level is not Level.INFO]
+    public = tuple(_views(found, shown, where, seen))
+    groups: dict[tuple[str, str], list[Change]] = {}
+    for change in kept:
+        if not is_public(change):
+            groups.setdefault((change.id, "internal and generated operators"), []).append(change)
+        elif level is Level.INFO:
+            groups.setdefault((change.id, ""), []).append(change)
+    others = tuple((*key, tuple(_views(found, groups[key], where, seen))) for key in sorted(groups, key=lambda key: (key[1], key[0])))
+    return LevelView(str(level), title, says, operators, public, others, tuple(folds))
 
 
-def _views(found: Comparison, changes: Iterable[Change]) -> Iterable[ChangeView]:
+def _views(found: Comparison, changes: Iterable[Change], where: Callable[[str], str | None], seen: set[str]) -> Iterator[ChangeView]:
     for change in sorted(changes, key=lambda c: (c.op, c.id)):
         schemas = change.detail.get("schema")
         old, new = (str(schemas[0]), str(schemas[1])) if isinstance(schemas, list) else (change.old, change.new)
         pieces = marked(old, new) if old and new else (((False, old or ""),), ((False, new or ""),))
+        first = change.op not in seen
+        seen.add(change.op)
         yield ChangeView(
             str(change.level), change.id, change.op.removeprefix("aten::"), change.reason,
             SideView(pieces[0], _receipt(change, "old", found.old_web)) if old else None,
             SideView(pieces[1], _receipt(change, "new", found.new_web)) if new else None,
+            anchor(change.op) if first else "", where(change.op),
         )  # fmt: skip
 
 
@@ -111,4 +183,4 @@ def _receipt(change: Change, side: str, web: str) -> Receipt | None:
 def standalone(found: Comparison) -> str:
     """The page as one file: its style is inside, it links to nothing but the pinned lines on the web."""
     style = (resources.folder("site") / "style.css").read_text(encoding="utf-8")
-    return create().get_template("diff.html.jinja2").render(view=view_of(found), style=style)
+    return create().get_template("diff.html.jinja2").render(view=view_of(found), style=style, root="")

@@ -19,7 +19,6 @@ from cartographer.render.pages import front, operator, source
 from cartographer.render.pages.dispatch import letter_of
 from cartographer.render.pages.frame import Receipt
 from cartographer.render.pages.ladder import Rung, ladder_of
-from cartographer.render.site import OtherAtlas, siblings
 
 
 def info(commit=None):
@@ -224,15 +223,6 @@ def test_the_json_twin_keeps_the_words_of_the_export(written):
 
 def test_the_map_follows_the_operator_with_most_kernels(site):
     assert front.subject_of(site).name == "aten::mul.Tensor"
-
-
-def test_atlases_beside_each_other_know_each_other(tmp_path):
-    for folder, tag in (("v2.6.0", "v2.6.0"), ("v2.11.0", "v2.11.0"), ("odd", "v1.0.0"), ("empty", None)):
-        (tmp_path / folder).mkdir()
-        if tag:
-            (tmp_path / folder / "atlas.json").write_text(json.dumps({"tag": tag}))
-            (tmp_path / folder / "index.html").write_text("")
-    assert siblings(tmp_path / "v2.6.0") == (OtherAtlas("v2.11.0", "../v2.11.0/"), OtherAtlas("v2.6.0", "../v2.6.0/"))
 
 
 def test_kernels_are_measured_and_dated_where_the_operator_reaches_them_itself(site):

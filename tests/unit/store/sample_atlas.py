@@ -16,6 +16,7 @@ from cartographer.model.atlas import (
     Symbol,
     Unresolved,
 )
+from cartographer.model.lineage import Lineage
 from cartographer.model.location import Location
 from cartographer.model.operator import (
     Autograd,
@@ -183,4 +184,5 @@ def atlas(version: str = "2.6.0") -> Atlas:
         landmarks=(Landmark("aten::add", "opinfo", BINARY, 7, "BinaryUfuncInfo(add)"), Landmark("/aten/", "owner", "CODEOWNERS", 3, "@someone")),
         unresolved=(Unresolved("link", "aten::add.Tensor CPU", "a reason", BINARY, 31), Unresolved("dispatch", "something", "no place")),
         strata=strata, seconds={"scan": 1.5, "link": 0.25}, rows=oplist(version), inputs="digest",
+        lineage=Lineage(("v1.0.0", "v2.0.0"), frozenset({"aten::add.Tensor"}), {"aten::add.Tensor": ((1, "schema"),)}, ("v0.1.0",)),
     )  # fmt: skip

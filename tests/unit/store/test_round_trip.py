@@ -45,6 +45,7 @@ def test_sample_comes_back_whole(reader):
     assert reader.strata() == atlas.strata
     assert tuple(row.stub for row in reader.stubs()) == atlas.stubs
     assert reader.oplist() == atlas.rows
+    assert reader.lineage() == atlas.lineage
     info = reader.info()
     assert (info.source, info.tool_version, info.seconds, info.inputs) == (atlas.source, atlas.tool_version, atlas.seconds, atlas.inputs)
 

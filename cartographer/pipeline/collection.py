@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several releases in one folder: each built with the others' lists at hand, then compared with its neighbours and listed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cartographer.checkout import refs
+from cartographer.checkout.cache import Cache, write_whole
+from cartographer.checkout.git import Git, find_git_dir
+from cartographer.checkout.git_tree import repository_refs
+from cartographer.checkout.open import SourceRequest, remote_tags
+from cartographer.compare.atlases import atlas_changes
+from cartographer.compare.operators import compare, in_order
+from cartographer.errors import CartographerError, NotFound, UsageError
+from cartographer.model.change import Level, operators_by_level
+from cartographer.pipeline import lineage
+from cartographer.pipeline.building import BuildRequest, build, folder_of, has_pages
+from cartographer.store import database
+from cartographer.store.reader import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cartographer.model.change import Comparison
+    from cartographer.progress import Progress
+    from cartographer.render.collection import Shelved
+    from cartographer.render.known import KnownPages
+    from cartographer.render.pages.releases import Neighbour
+
+OLDEST = (1, 0)  # of PyTorch's own releases
+STATE = ".releases.json"  # what the plates were drawn from, and the counts that the list shows
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A release that could not be built."""
+
+    name: str
+    error: CartographerError
+
+
+def is_shelf(folder: Path) -> bool:
+    """Whether a folder holds atlases, each under its tag, and lists them."""
+    from cartographer.render.collection import is_collection
+
+    return is_collection(folder)
+
+
+def check_shelf(root: Path) -> None:
+    """Raise UsageError when a folder holds one atlas itself, whose pages stand where the list of several would."""
+    if (root / database.FILE_NAME).is_file():
+        raise UsageError(f"{root} holds one atlas itself", hint="name another folder with --out: each release gets a folder of its own in it")
+
+
+def build_all(
+    requests: Sequence[SourceRequest], root: Path, progress: Progress, *, workers: int = 2, html: bool = True,
+    built: Callable[[Path], object] = lambda _: None,
+) -> tuple[Failed, ...]:
+    """Build each release into `root`/<tag>, oldest first; `built` is told of each. One that fails does not stop the others."""
+    check_shelf(root)
+    given = _in_order(requests)
+    beside = lineage.together(lineage.of_requests(asked for asked in given if asked.repo is None and len(given) > 1), lineage.of_atlases(shelf(root)))
+    failed = []
+    for request in given:
+        name = request.version or request.source or ""
+        try:
+            built(build(BuildRequest(request, None, workers, html, shelf=root, beside=beside), progress))
+        except CartographerError as error:
+            failed.append(Failed(name, error))
+    refresh(root, progress)
+    return tuple(failed)
+
+
+def _in_order(requests: Sequence[SourceRequest]) -> list[SourceRequest]:
+    """Oldest first, so that each finds the one before; each once."""
+    def key(request: SourceRequest) -> tuple[bool, object]:
+        return request.version is None, refs.release_order(request.version or "") if request.version else (request.source or "")
+
+    return sorted(dict.fromkeys(requests), key=key)
+
+
+def shelf(root: Path) -> tuple[Path, ...]:
+    """The atlases of a folder, oldest first: those that stand under their own tags."""
+    found = []
+    for path in root.glob(f"*/{database.FILE_NAME}"):
+        with suppress(CartographerError), Reader(path) as reader:
+            if folder_of(reader.info().source.tag) == path.parent.name:
+                found.append(path.parent)
+    return tuple(sorted(found, key=lambda folder: refs.release_order(folder.name)))
+
+
+def every_release(repo: str | None, sources: Sequence[str], progress: Progress) -> tuple[SourceRequest, ...]:
+    """What --all-releases means: the wheels that are given, or the release tags of a clone or of the public repository.
+
+    Where there are tags from v1.0 on, older ones are left out: their operators stand in no list that can be read.
+    """
+    if sources:
+        wheels = [wheel for path in map(Path, sources) for wheel in (sorted(path.glob("torch-*.whl")) if path.is_dir() else [path])]
+        if not wheels:
+            raise NotFound(f"there is no torch-*.whl in {', '.join(sources)}")
+        return tuple(SourceRequest(source=str(wheel)) for wheel in wheels)
+    git_dir = find_git_dir(Path(repo)) if repo else None
+    known = repository_refs(Git(git_dir)) if git_dir else remote_tags(repo, progress)
+    tags = sorted((ref.removeprefix("refs/tags/") for ref in known if ref.startswith("refs/tags/")), key=refs.release_order)
+    releases = [tag for tag in tags if refs.is_release(tag)]
+    late = [tag for tag in releases if refs.numbers(tag) >= OLDEST]
+    if late and len(late) < len(releases):
+        progress.note(f"{len(releases) - len(late)} releases before {late[0]} are left out: most of their operators stand in no native_functions.yaml")
+    if not releases:
+        raise NotFound("there is no release tag", hint="name a branch or a commit instead of --all-releases")
+    return tuple(SourceRequest(version=tag, repo=repo) for tag in late or releases)
+
+
+def refresh(root: Path, progress: Progress) -> None:
+    """Bring plates, the list and the switcher's files up to what stands in the folder."""
+    from cartographer.render.collection import draw_list
+
+    folders = shelf(root)
+    if not folders:
+        return
+    cache = Cache()
+    with cache.lock(f"shelf-{hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:16]}", progress):
+        state, told = _state(root), {}
+        progress.stage("comparing releases", len(folders))
+        for number, folder in enumerate(folders):
+            before = folders[number - 1] if number else None
+            after = folders[number + 1] if number + 1 < len(folders) else None
+            told[folder.name] = _plate(folder, before, after, state.get(folder.name, {}))
+            progress.step()
+        draw_list(root, [_shelved(folder, told[folder.name]) for folder in reversed(folders)])
+        write_whole(root / STATE, (json.dumps(told, indent=1, sort_keys=True) + "\n").encode())
+
+
+def _state(root: Path) -> dict[str, dict[str, object]]:
+    try:
+        found = json.loads((root / STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(tag): told for tag, told in found.items() if isinstance(told, dict)} if isinstance(found, dict) else {}
+
+
+def _plate(folder: Path, before: Path | None, after: Path | None, state: dict[str, object]) -> dict[str, object]:
+    """Compare a release with the one before and draw its plate, unless that was done from the same atlases."""
+    from cartographer.render.known import KnownPages
+    from cartographer.render.urls import RELEASES
+
+    pages = KnownPages.of(folder)
+    inputs = [_drawn_from(side) for side in (before, folder, after)]
+    key = hashlib.sha256(json.dumps([inputs, [side.name if side else "" for side in (before, after)]]).encode()).hexdigest()[:20]
+    if state.get("key") == key and state.get("page") == pages.digests.get(RELEASES, ""):
+        return state
+    told: dict[str, object] = {"key": key, "before": before.name if before else ""}
+    sides = _sides(before, folder)
+    if sides.found is not None:
+        counts = operators_by_level(sides.found)
+        told |= {str(level): counts[level] for level in Level}
+    told["page"] = _draw(folder, sides, pages, before, after) if has_pages(folder) else ""
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Two atlases compared, kernels and bindings included; `found` is None without an older one."""
+
+    found: Comparison | None
+    old: frozenset[str]  # operators
+    new: frozenset[str]
+
+
+def _sides(before: Path | None, folder: Path) -> _Sides:
+    with Reader(folder) as new:
+        after = new.oplist()
+        here = frozenset(after.rows) if after else frozenset()
+        if before is None or after is None:
+            return _Sides(None, frozenset(), here)
+        with Reader(before) as old:
+            listed = old.oplist()
+            if listed is None:
+                return _Sides(None, frozenset(), here)
+            found = compare(listed, after)
+            whole = in_order(replace(found, changes=(*found.changes, *atlas_changes(old.operators(), new.operators()))))
+    return _Sides(whole, frozenset(listed.rows), here)
+
+
+def _drawn_from(folder: Path | None) -> str:
+    if folder is None:
+        return ""
+    with Reader(folder) as reader:
+        return f"{reader.info().inputs} {(folder / 'index.html').is_file()}"
+
+
+def _draw(folder: Path, sides: _Sides, pages: KnownPages, before: Path | None, after: Path | None) -> str:
+    """Draw the plate of a release; gives the digest of the page."""
+    from cartographer.render.collection import draw_plate
+    from cartographer.render.known import KnownPages
+    from cartographer.render.pages.releases import plate
+    from cartographer.render.urls import RELEASES
+
+    former = KnownPages.of(before) if before else None
+
+    def where(name: str) -> str | None:
+        if name in sides.new:
+            return pages.operator(name)
+        there = former.operator(name) if former and name in sides.old else None
+        return f"../{before.name}/{there}" if before and there else None
+
+    with Reader(folder) as reader:
+        source, followed = reader.info().source, reader.lineage()
+    page = plate(source.tag, sides.found, followed, where, collected=True, whole=True, before=_neighbour(before), after=_neighbour(after))
+    draw_plate(folder, source, page)
+    return KnownPages.of(folder).digests.get(RELEASES, "")
+
+
+def _neighbour(folder: Path | None) -> Neighbour | None:
+    from cartographer.render.pages.releases import Neighbour
+
+    return Neighbour(folder.name, f"../{folder.name}/") if folder and has_pages(folder) else None
+
+
+def _shelved(folder: Path, told: dict[str, object]) -> Shelved:
+    from cartographer.render.collection import Shelved
+
+    with Reader(folder) as reader:
+        info = reader.info()
+
+    def count(level: Level) -> int:
+        value = told.get(str(level), 0)
+        return value if isinstance(value, int) else 0
+
+    return Shelved(
+        folder.name, info.source.kind.value, info.source.commit or "", info.count("operators"), info.count("files"), has_pages(folder),
+        str(told.get("before") or ""), count(Level.BREAK), count(Level.MAYBE), count(Level.INFO),
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several atlases in one folder, `<tag>/` each: the page that lists them, what the version switcher reads, plates of releases.
+
+Pages of an atlas know nothing of the other atlases but that the folder above lists them; when one is added only the few
+files here change. The switcher finds the same page elsewhere by `pages/<part>.js`: which releases have which pages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.errors import RenderError
+from cartographer.render import assets
+from cartographer.render.environment import create
+from cartographer.render.frames import SiteFrame
+from cartographer.render.known import STATUS, KnownPages
+from cartographer.render.site import plates
+from cartographer.render.terrain import FLOORS
+from cartographer.render.urls import LINES, RELEASES, root_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from cartographer.model.source import SourceInfo
+    from cartographer.render.pages.frame import Page
+
+LIST = "releases.js"  # marks a folder of atlases
+PAGES = "pages"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """One atlas of the folder, as the list shows it."""
+
+    tag: str
+    source: str  # git, directory, wheel
+    commit: str
+    operators: int
+    files: int
+    pages: bool
+    before: str = ""  # the tag that its plate compares it with
+    breaks: int = 0
+    maybe: int = 0
+    info: int = 0
+
+
+def draw_list(root: Path, shelved: Sequence[Shelved]) -> None:
+    """The page of the folder and the files of the switcher; `shelved` newest first."""
+    addresses, contents = assets.collect()
+    environment = create()
+    page = environment.get_template("collection.html.jinja2").render(shelved=shelved, assets=addresses)
+    wanted = {**contents, **dict(_switcher(root, shelved)), "index.html": page.encode()}
+    try:
+        for address, data in wanted.items():
+            _put(root / address, data)
+        for kind in (PAGES, assets.FOLDER):
+            for path in (root / kind).glob("*"):
+                if f"{kind}/{path.name}" not in wanted:
+                    path.unlink()
+    except OSError as error:
+        raise RenderError(f"the list of releases cannot be written: {error.strerror or error}", where=error.filename or str(root)) from error
+
+
+def part_of(address: str) -> str:
+    """The part of the switcher's lists that a page stands in: operators, a top folder of the source, the rest."""
+    first, _, rest = address.partition("/")
+    if first == "source" and "/" in rest:
+        return "source-" + "".join(c if c.isalnum() else "-" for c in rest.partition("/")[0].lower())
+    return first if first == "op" else "rest"
+
+
+def _switcher(root: Path, shelved: Sequence[Shelved]) -> Iterator[tuple[str, bytes]]:
+    """releases.js, and for each part of the sites which releases have which pages."""
+    drawn = [one.tag for one in shelved if one.pages]
+    having: dict[str, dict[str, list[int]]] = {}
+    for number, tag in enumerate(drawn):
+        for address in KnownPages.of(root / tag).digests:
+            if address.endswith(".html"):
+                having.setdefault(part_of(address), {}).setdefault(address.removesuffix(".html"), []).append(number)
+    yield LIST, f"var ATLAS_RELEASES={_json(drawn)},ATLAS_PAGES={{}};\n".encode()
+    for part, pages in having.items():
+        groups: dict[tuple[int, ...], list[str]] = {}
+        for address in sorted(pages):
+            groups.setdefault(tuple(pages[address]), []).append(address)
+        told = [[list(numbers), _folded(found)] for numbers, found in sorted(groups.items())]
+        yield f"{PAGES}/{part}.js", f'ATLAS_PAGES["{part}"]={_json(told)};\n'.encode()
+
+
+def _folded(addresses: Sequence[str]) -> dict[str, str]:
+    """Folder -> the names in it, joined by spaces (no address has one): a third of the size."""
+    folders: dict[str, list[str]] = {}
+    for address in addresses:
+        folder, _, name = address.rpartition("/")
+        folders.setdefault(folder, []).append(name)
+    return {folder: " ".join(names) for folder, names in folders.items()}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("</", "<\\/")
+
+
+def draw_plate(out: Path, source: SourceInfo, page: Page) -> None:
+    """Draw the plate of releases of a site that stands, and note it in the site's own list."""
+    addresses, contents = assets.collect()
+    known = KnownPages.of(out)
+    frame = SiteFrame(source.version, source.tag, source.commit or "", plates(lines=LINES in known.digests), collected=True, assets=addresses, floors=FLOORS)
+    template = create().get_template(page.template)
+    drawn = {RELEASES: template.render(page=page, view=page.view, site=frame, root=root_from(page.address)).encode(), **contents}
+    try:
+        for address, data in drawn.items():
+            _put(out / address, data)
+        digests = {**known.digests, **{address: digest_of(data) for address, data in drawn.items()}}
+        _put(out / STATUS, (json.dumps({"format": 1, "pages": dict(sorted(digests.items()))}, indent=0) + "\n").encode())
+    except OSError as error:
+        raise RenderError(f"the plate of releases cannot be written: {error.strerror or error}", where=error.filename or str(out)) from error
+
+
+def digest_of(data: bytes) -> str:
+    """The digest of a file as a site's list holds it."""
+    return hashlib.sha256(data).hexdigest()[:20]
+
+
+def _put(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, unless it is there already."""
+    try:
+        if path.read_bytes() == data:
+            return
+    except OSError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_bytes(data)
+    beside.replace(path)
+
+
+def is_collection(folder: Path) -> bool:
+    """Whether a folder lists atlases."""
+    return (folder / LIST).is_file()

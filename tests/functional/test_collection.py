@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several releases in one folder: the list, plates of releases, lines of history, later additions, releases that fail."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from click.testing import CliRunner
+
+from cartographer.checkout.open import SourceRequest
+from cartographer.cli import commands
+from cartographer.errors import UsageError
+from cartographer.pipeline.building import BuildRequest, build
+from cartographer.pipeline.collection import build_all, refresh, shelf
+from cartographer.progress import SilentProgress
+
+TAGS = ("v0.1.0", "v0.2.0", "v0.3.0")
+_LINK = re.compile(r'<(?:a|link|script)\b[^>]*?\b(?:href|src)=(?:"([^"]*)"|([^\s>"]+))')
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _home(cache, monkeypatch):
+    monkeypatch.setenv("CARTOGRAPHER_CACHE", str(cache))
+
+
+def requests(repo, *tags):
+    return tuple(SourceRequest(version=tag, repo=str(repo)) for tag in tags)
+
+
+@pytest.fixture(scope="module")
+def root(mini_repo, cache, tmp_path_factory):
+    """The first and the last release, and later the one between."""
+    out = tmp_path_factory.mktemp("shelf") / "atlases"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CARTOGRAPHER_CACHE", str(cache))
+        assert build_all(requests(mini_repo, "v0.3.0", "v0.1.0"), out, SilentProgress(), workers=1) == ()
+        first = {path.relative_to(out): path.read_bytes() for path in out.glob("v0.*/**/*") if path.is_file()}
+        assert build_all(requests(mini_repo, "v0.2.0"), out, SilentProgress(), workers=1) == ()
+    changed = {str(path) for path, data in first.items() if (out / path).read_bytes() != data}
+    assert changed <= {f"{tag}/{name}" for tag in TAGS for name in ("releases/index.html", ".pages.json")}, "an addition leaves pages alone"
+    return out
+
+
+def pages_of(root, part):
+    """Address -> the releases that have it, as the switcher reads it."""
+    tags = json.loads((root / "releases.js").read_text().partition("=")[2].partition(",ATLAS_PAGES")[0])
+    groups = json.loads((root / "pages" / f"{part}.js").read_text().partition("=")[2].rstrip(";\n"))
+    return {f"{folder}/{name}": {tags[n] for n in numbers} for numbers, folders in groups for folder, names in folders.items() for name in names.split(" ")}
+
+
+def test_each_release_has_its_atlas_and_is_listed(root):
+    listed = (root / "index.html").read_text()
+    assert [path.name for path in shelf(root)] == [*TAGS]
+    assert re.findall(r'<th scope=row><a href="(v[^/]*)/index.html', listed) == [*reversed(TAGS)]
+    for tag in TAGS:
+        assert (root / tag / "atlas.db").is_file()
+
+
+def test_the_switcher_knows_which_release_has_which_page(root):
+    operators = pages_of(root, "op")
+    assert operators["op/mul"] == {*TAGS}
+    assert operators["op/potrf"] == {"v0.1.0"}
+    assert operators["op/cholesky"] == {"v0.2.0"} or "v0.2.0" in operators["op/cholesky"]
+    for part in (path.stem for path in (root / "pages").iterdir()):
+        for address, tags in pages_of(root, part).items():
+            assert {tag for tag in TAGS if (root / tag / f"{address.lstrip('/')}.html").is_file()} == tags, address
+
+
+def test_plates_compare_neighbours_and_link_both_atlases(root):
+    middle = (root / "v0.2.0/releases/index.html").read_text()
+    assert "<h1>0.1.0 to 0.2.0</h1>" in middle
+    assert "kernels and Nodes of both atlases" in middle
+    assert "../../v0.1.0/op/potrf.html#potrf" in middle  # gone: its page is in the older atlas
+    assert "../../v0.3.0/releases/index.html" in middle
+    assert "<h1>0.2.0 to 0.3.0</h1>" in (root / "v0.3.0/releases/index.html").read_text(), "drawn anew when the one between came"
+    assert "nothing stands before it" in (root / "v0.1.0/releases/index.html").read_text()
+
+
+def test_every_link_between_the_atlases_leads_somewhere(root):
+    for page in (root / "index.html", *root.glob("v0.*/releases/index.html"), root / "v0.3.0/op/mul.html"):
+        for link in {a or b for a, b in _LINK.findall(page.read_text())}:
+            address, _, anchor = link.partition("#")
+            if not link.startswith("https:") and address:
+                target = page.parent / unquote(address)
+                assert target.is_file(), f"{page} -> {link}"
+                assert not anchor or re.search(rf'id="?{re.escape(unquote(anchor))}["\s>]', target.read_text()), f"{page} -> {link}"
+
+
+def test_operators_say_since_when(root):
+    assert "since v0.2.0" in (root / "v0.2.0/op/cholesky.html").read_text()
+    assert "in the first release that was read v0.1.0" in (root / "v0.1.0/op/relu.html").read_text()
+    assert "gone v0.2.0" in (root / "v0.1.0/op/potrf.html").read_text()
+    linked = re.search(r"<dt>History<dd>.*", (root / "v0.2.0/op/mul.html").read_text())[0]
+    assert "releases/index.html#op-mul" in linked
+
+
+def test_one_that_fails_does_not_lose_the_others(root, mini_repo):
+    run = CliRunner().invoke(commands, ["build", "v0.3.0", "v9.9.9", "v8.8.8", "--repo", str(mini_repo), "--out", str(root), "-q"], standalone_mode=False)
+    assert run.return_value == 1
+    assert str(root / "v0.3.0/index.html") in run.stdout
+    assert run.stderr.count("error:") == 2
+    assert "v9.9.9: " in run.stderr
+
+
+def test_all_releases_of_a_repository(mini_repo, tmp_path):
+    run = CliRunner().invoke(commands, ["build", "--all-releases", "--repo", str(mini_repo), "--out", str(tmp_path), "-q", "--no-html"], standalone_mode=False)
+    assert run.return_value == 0, run.stderr
+    assert [path.name for path in shelf(tmp_path)] == [*TAGS]
+    assert "no pages: atlas.db alone" in (tmp_path / "index.html").read_text()
+
+
+def test_a_folder_that_is_an_atlas_takes_no_others(demo, mini_repo):
+    before = (demo.out / "index.html").read_bytes()
+    with pytest.raises(UsageError, match="holds one atlas itself"):
+        build_all(requests(mini_repo, "v0.1.0", "v0.2.0"), demo.out, SilentProgress())
+    assert (demo.out / "index.html").read_bytes() == before
+
+
+def test_an_atlas_alone_says_that_only_it_was_read(root, mini_repo, tmp_path):
+    tree = tmp_path / "tree"
+    import subprocess
+
+    tree.mkdir()
+    packed = subprocess.run(["git", "-C", str(mini_repo), "archive", "v0.1.0"], capture_output=True, check=True).stdout
+    subprocess.run(["tar", "x", "-C", str(tree)], input=packed, check=True)
+    build(BuildRequest(SourceRequest(source=str(tree)), tmp_path / "alone", workers=1))
+    assert "only this release was read" in (tmp_path / "alone/op/mul.html").read_text()
+    assert "Only this release was read" in (tmp_path / "alone/releases/index.html").read_text()
+    assert "../index.html" not in (tmp_path / "alone/index.html").read_text()
+
+
+def test_without_pages_no_old_page_stays(mini_repo, tmp_path):
+    (older,), (newer,) = requests(mini_repo, "v0.1.0"), requests(mini_repo, "v0.2.0")
+    build(BuildRequest(older, tmp_path / "a", workers=1))
+    kept = tmp_path / "a/mine.txt"
+    kept.write_text("not ours")
+    build(BuildRequest(older, tmp_path / "a", workers=1, html=False))
+    assert (tmp_path / "a/index.html").is_file(), "the pages are those of this very atlas"
+    build(BuildRequest(newer, tmp_path / "a", workers=1, html=False))
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["atlas.db", "mine.txt"]
+    build(BuildRequest(newer, tmp_path / "a", workers=1))
+    assert (tmp_path / "a/index.html").is_file()
+
+
+def test_nothing_changes_when_nothing_changed(root):
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file() and path.name != ".releases.json"}
+    refresh(root, SilentProgress())
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert not list(Path(root).rglob("*.new"))
