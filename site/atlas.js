@@ -60,17 +60,26 @@
     }
     if (navigator.clipboard && window.isSecureContext) { navigator.clipboard.writeText(text).then(function () { say(true); }, byHand); } else { byHand(); }
   }
-  all(".steps li").forEach(function (step) {
-    var link = $('a[href^="https:"]', step), place = link && placeOf(link);
+  all(".chains li, .stops > li").forEach(function (step) {
+    var link = $(':scope > a[href^="https:"], :scope > span > a[href^="https:"]', step), place = link && placeOf(link);
     if (!place) { return; }
     var button = make("button", { class: "copy", type: "button", "aria-label": "Copy " + place }, "copy");
     button.addEventListener("click", function () { copy(place, button); });
-    step.append(button);
+    (link.parentNode === step ? step : link.parentNode).append(button);
   });
   document.addEventListener("mouseover", function (event) {
     var link = event.target.closest && event.target.closest('a[href^="https:"]');
     if (link && !link.title) { link.title = placeOf(link); }
   });
+
+  // Symbols: each line number opens its line of the file that the caption names.
+  var symbols = $("#lines"), source = symbols && $("caption a", symbols);
+  if (source) {
+    all("td:first-child", symbols).forEach(function (cell) {
+      var link = make("a", { href: source.getAttribute("href") + "#L" + cell.textContent }, cell.textContent);
+      cell.textContent = ""; cell.append(link);
+    });
+  }
 
   // Search: a combobox over window.ATLAS_SHARDS. Shard 0 answers most; files, kernels and symbols come when asked for.
   var input = $("#q"), list = null, rows = { "0": null }, wanted = {}, awaited = 0, active = -1, hits = [];
@@ -242,7 +251,7 @@
     list = make("ul", { class: "results", id: "results", role: "listbox", "aria-label": "Search results", hidden: "" });
     input.placeholder = "add.Tensor, THPVariable_randn, c10/core";
     input.parentNode.append(make("kbd", { "aria-hidden": "true" }, "/"), list);
-    [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", "results"], ["aria-autocomplete", "list"]].forEach(function (pair) { input.setAttribute(pair[0], pair[1]); });
+    [["autocomplete", "off"], ["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", "results"], ["aria-autocomplete", "list"]].forEach(function (pair) { input.setAttribute(pair[0], pair[1]); });
     input.addEventListener("focus", function () { load("0", again); });
     input.addEventListener("input", search);
     input.addEventListener("blur", close);
@@ -335,11 +344,11 @@
   }
 
   // Gauge: fill the dot of the floor in view, where the page descends floor by floor.
-  var floors = all("[data-floor]");
+  var floors = all("[data-floor], .descent > [id^=floor-]");
   if (floors.length && "IntersectionObserver" in window) {
     var watch = new IntersectionObserver(function (entries) {
       entries.forEach(function (entry) {
-        var item = $(".gauge li:nth-child(" + entry.target.dataset.floor + ")");
+        var item = $(".gauge li:nth-child(" + (entry.target.dataset.floor || entry.target.id.slice(6)) + ")");
         if (item) { item.classList.toggle("now", entry.isIntersecting); }
       });
     }, { rootMargin: "-45% 0px -45% 0px" });

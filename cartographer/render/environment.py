@@ -39,7 +39,7 @@ def create() -> Environment:
         extensions=[_Unindent],
     )
     environment.filters.update(
-        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural,
+        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural, signs=signs,
         way=lambda address, page: urls.relative(page, address),
     )
     return environment
@@ -57,6 +57,12 @@ def receipt(place: Receipt | None) -> Markup:
 def receipts(places: Sequence[Receipt]) -> Markup:
     """Several receipts in a row."""
     return Markup(" ").join(map(receipt, places))
+
+
+def signs(stop: Any) -> Markup:
+    """The class attribute of a stop of a descent."""
+    found = [name for name, holds in (("gen", stop.generated), ("common", stop.common), ("end", stop.end)) if holds]
+    return Markup(' class="{}"').format(" ".join(found)) if found else Markup()
 
 
 def thousands(number: int) -> str:

@@ -4,7 +4,7 @@
 Fields that hold nothing are left out. What overloads share stands once, at the end of the file (`steps` of chains, dispatch
 `layers`, `served`: runtime keys by what serves them), and overloads name it by its number there. Keys and layers behind which only a
 general fallback stands are the same for all operators and are left out. Registrations that differ in their key alone stand
-together (`keys`).
+together (`keys`). `kernels` names the chains, which stand in `chains`, by their number.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
     steps: _Table = {}
     layers: _Table = {}
     served: _Table = {}
-    overloads = [_overload(op, steps, layers, served) for op in site.catalog.bases[key]]
+    chains: _Table = {}
+    overloads = [_overload(op, chains, layers, served) for op in site.catalog.bases[key]]
+    ways = [{"status": c.status.value, "reason": c.reason, "steps": [steps.setdefault(step, len(steps)) for step in c.steps]} for c in chains]
     value = {
         "kind": "operator",
         "name": key.removeprefix("op/").replace("/", "::"),
         "pytorch": site.catalog.source.version,
         "overloads": overloads,
+        "chains": [_filled(way) for way in ways],
         "steps": [_filled(msgspec.to_builtins(step)) for step in steps],
         "layers": [_filled(msgspec.to_builtins(layer)) for layer in layers],
         "served": [dict(table) for table in served],
@@ -41,16 +44,11 @@ def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
 _Table = dict[Any, int]
 
 
-def _overload(op: Operator, steps: _Table, layers: _Table, served: _Table) -> dict[str, Any]:
+def _overload(op: Operator, chains: _Table, layers: _Table, served: _Table) -> dict[str, Any]:
     """One overload; the model's own names are those of the export, but for helpers."""
     bare = replace(op, kernels={}, layers=(), dispatch={}, registrations=())
     value: dict[str, Any] = {"kind": "op", **_filled(msgspec.to_builtins(bare))}
-    value["kernels"] = {
-        backend: _filled({
-            "status": chain.status.value, "reason": chain.reason, "steps": [steps.setdefault(step, len(steps)) for step in chain.steps],
-        })
-        for backend, chain in op.kernels.items()
-    }  # fmt: skip
+    value["kernels"] = {backend: chains.setdefault(chain, len(chains)) for backend, chain in op.kernels.items()}
     own = [layer for layer in op.layers if not layer.outcome.endswith("backend fallback")]
     value["registrations"] = _registrations(op)
     value["layers"] = [layers.setdefault(layer, len(layers)) for layer in own]
@@ -84,7 +82,7 @@ def _filled(value: Any) -> Any:
     """Without what holds nothing: null, false, empty text, lists and mappings; line ends go too."""
     if isinstance(value, dict):
         filled = ((key, _filled(inner)) for key, inner in value.items() if key != "end_line")
-        return {key: inner for key, inner in filled if inner is not None and inner is not False and inner not in ("", [], {})}
-    if isinstance(value, list):
+        return {key: inner for key, inner in filled if inner is not None and inner is not False and inner not in ("", [], (), {})}
+    if isinstance(value, list | tuple):
         return [_filled(inner) for inner in value]
     return value

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel chains: from the function that the dispatcher calls down to the code that runs on the device.
 
-Overloads and backends share long ends of their ways. A page shows each end once; a later chain that comes to it says so
-and links there, which is shorter and shows that it is the same code.
+Overloads and backends share long parts of their ways. A page shows each row of steps once; a later chain that has it too says so
+and links there, which is shorter and shows that it is the same code. What the descent shows is not shown again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cartographer.render.pages.frame import Link
@@ -18,8 +19,37 @@ if TYPE_CHECKING:
     from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
 
-Way = tuple[tuple[str, str, str, int, str], ...]
-Shown = dict[Way, Link]
+Key = tuple[str, str, str, int, str]  # what makes two steps the same
+
+
+@dataclass(slots=True)
+class Shown:
+    """The chains that a page has shown so far, and where in them each step is."""
+
+    chains: list[tuple[Link, tuple[Key, ...]]] = field(default_factory=list)
+    linked: set[str] = field(default_factory=set)  # addresses: a name is a link where it comes first
+    at: dict[Key, list[tuple[int, int]]] = field(default_factory=dict)
+
+    def add(self, link: Link, way: tuple[Key, ...]) -> None:
+        """Remember a chain, shown at `link`."""
+        for place, key in enumerate(way):
+            self.at.setdefault(key, []).append((len(self.chains), place))
+        self.chains.append((link, way))
+
+    def longest(self, way: tuple[Key, ...], start: int) -> tuple[int, Link | None]:
+        """How many steps from `start` on are shown in one row already, and where."""
+        best, link = 0, None
+        for number, place in self.at.get(way[start], ())[:_LOOKS]:
+            shown_at, other = self.chains[number]
+            count = 1
+            while start + count < len(way) and place + count < len(other) and way[start + count] == other[place + count]:
+                count += 1
+            if count > best:
+                best, link = count, shown_at
+        return best, link
+
+
+_LOOKS = 40  # places of one step that are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +66,16 @@ class StepView:
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """A row of steps that the page shows elsewhere."""
+
+    link: Link
+    count: int
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChainView:
     """The chain of one backend, or of several that share it."""
 
@@ -44,10 +84,8 @@ class ChainView:
     backends: tuple[str, ...]
     status: str
     reason: str
-    steps: tuple[StepView, ...]
-    goes_on: Link | None  # where the rest of the way is shown
-    first: str  # the rest's first symbol
-    rest: int  # how many steps are shown there
+    parts: tuple[StepView | Again, ...]
+    above: bool  # the descent shows it
 
 
 ROLES = {
@@ -56,40 +94,86 @@ ROLES = {
 }  # fmt: skip
 
 
-def chains_of(site: Site, op: Operator, shown: Shown) -> tuple[ChainView, ...]:
-    """The chains of an overload; backends with the very same chain stand together. `shown` grows over the page."""
+def chains_of(site: Site, op: Operator, shown: Shown, descent: str = "") -> tuple[ChainView, ...]:
+    """The chains of an overload; backends with the very same chain stand together. `shown` grows over the page. The chain of the
+    backend that the page's descent follows is not shown again, where the descent has it in order.
+    """
     groups: dict[Chain, list[str]] = {}
     for backend, chain in op.kernels.items():
         groups.setdefault(chain, []).append(backend)
-    return tuple(_view(site, op, chain, backends, shown) for chain, backends in groups.items())
+    views = {}
+    for chain, backends in sorted(groups.items(), key=lambda pair: descent not in pair[1]):  # the others refer to the descent's
+        above = descent in backends and in_order(chain)
+        ordered = sorted(backends, key=lambda backend: backend != descent) if above else backends
+        views[chain] = _view(site, op, chain, ordered, shown, above=above)
+    return tuple(views[chain] for chain in groups)
 
 
-def _view(site: Site, op: Operator, chain: Chain, backends: list[str], shown: Shown) -> ChainView:
+def in_order(chain: Chain) -> bool:
+    """Whether a descent, which goes by floors, has the steps in the chain's own order: nothing comes after device code but more of it."""
+    roles = [step.role for step in chain.steps]
+    return bool(roles) and roles == sorted(roles, key=lambda role: role == "device")
+
+
+def _view(site: Site, op: Operator, chain: Chain, backends: list[str], shown: Shown, *, above: bool) -> ChainView:
     anchors = tuple(f"{anchor_of(op.name)}-{backend}" for backend in backends)
     way = tuple((step.role, step.symbol, step.path, step.line, step.branch) for step in chain.steps)
-    start = next((n for n in range(len(way) - 1) if way[n:] in shown), None)
-    steps = chain.steps if start is None else chain.steps[:start]
-    view = ChainView(
-        anchors[0], anchors[1:], tuple(backends), chain.status.value, chain.reason or "", tuple(step_view(site, step) for step in steps),
-        goes_on=None if start is None else shown[way[start:]], first="" if start is None else chain.steps[start].symbol,
-        rest=0 if start is None else len(way) - start,
-    )  # fmt: skip
-    here = Link(f"{short_name(op.name)}, {backends[0]}", anchors[0])
-    for number in range(len(way) - 1 if start is None else start):
-        shown.setdefault(way[number:], here)
-    return view
+    parts: list[StepView | Again] = []
+    start = 0
+    while start < len(way) and not above:
+        count, link = shown.longest(way, start)
+        outer = start == 0 or start + count == len(way)
+        if link and count >= (2 if outer else 3):
+            own = link.address.startswith(f"{anchor_of(op.name)}-")
+            shorter = Link(link.text.rpartition(", ")[2], link.address) if own else link
+            parts.append(Again(shorter, count, chain.steps[start].symbol, chain.steps[start + count - 1].symbol))
+            start += count
+        else:
+            parts.append(step_view(site, chain.steps[start], shown.linked))
+            start += 1
+    shown.add(Link(f"{short_name(op.name)}, {backends[0]}", anchors[0]), way)
+    return ChainView(anchors[0], anchors[1:], tuple(backends), chain.status.value, chain.reason or "", tuple(parts), above)
 
 
-def step_view(site: Site, step: Step) -> StepView:
+_OPERATOR = re.compile(r"\w+::[\w.]+")
+
+
+def address_of(site: Site, step: Step) -> str | None:
+    """Where a step leads within this site: the operator that is called, else the symbol at its place."""
+    if step.role == "calls":
+        for name in _OPERATOR.findall(step.note):
+            if link := site.operator(name):
+                return link.address
+    symbol = site.catalog.symbol_at(step.path, step.line)
+    own = symbol and (symbol.line == step.line or symbol.name == last_name(step.symbol))
+    return site.place(step.path, step.line) if own else None  # the function around a place is not what the step is about
+
+
+def last_name(symbol: str) -> str:
+    """`add` for `at::native::add<float>` and for `TORCH_IMPL_FUNC(add)`."""
+    return re.split(r"::|\.", re.sub(r"<.*", "", symbol.rstrip(")").rpartition("(")[2] or symbol))[-1]
+
+
+def note_of(step: Step) -> str:
+    """The note without what its row says already: the folder of its own file, the operator that the name is linked to."""
+    if step.role == "calls" and step.note == f"aten::{last_name(step.symbol)}":
+        return ""
+    folder = step.path.rpartition("/")[0]
+    return step.note.replace(step.path, step.path[len(folder) + 1 :]) if folder else step.note
+
+
+def step_view(site: Site, step: Step, linked: set[str]) -> StepView:
     """One step with its links."""
-    address = site.place(step.path, step.line)
+    address = address_of(site, step)
+    first = address not in linked
+    linked.add(address or "")
     generated = site.is_generated(step.path) or step.note.startswith(("generated", "written by the build"))
     return StepView(
         role=ROLES.get(step.role, step.role),
         symbol=step.symbol,
-        address=address if address and "#" in address else None,  # a link to a whole file says less than the receipt beside it
+        address=address if first else None,
         receipt=site.receipt(step.path, step.line),
         generated=generated,
-        note=step.note,
+        note=note_of(step),
         branch=step.branch,
     )

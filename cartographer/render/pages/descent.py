@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Origin, Status
 from cartographer.render.landmarks import landmark
-from cartographer.render.pages.chains import ROLES
+from cartographer.render.pages.chains import ROLES, address_of, note_of
 from cartographer.render.pages.frame import Receipt
 from cartographer.render.pages.ladder import Rung, ladder_of
 from cartographer.render.terrain import FLOORS
 
 if TYPE_CHECKING:
+    from cartographer.model.location import Location
     from cartographer.model.operator import Operator, Step
     from cartographer.render.site import Site
 
@@ -67,11 +68,11 @@ def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
     """The floors that the call passes, each with its stops."""
     stops: dict[int, list[Stop]] = {1: [_your_line(op)], 2: _python(site, op), 3: _border(site, op), 4: _dispatcher(site, op, backend)}
     chain = op.kernels.get(backend)
-    device = False
+    device, told = False, set[str]()
     for step in chain.steps if chain else ():
         floor = 8 if step.role == "device" else 5
         device = device or floor == 8
-        stops.setdefault(floor, []).append(_step(site, step))
+        stops.setdefault(floor, []).append(_step(site, step, told))
     if not chain or not chain.steps:
         stops.setdefault(5, []).append(_unknown_kernel(op, backend))
     if device:
@@ -80,7 +81,7 @@ def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
             found = landmark(site, name)
             if found:
                 stops.setdefault(floor, []).append(
-                    Stop(found.symbol, found.says, (found.receipt,), "c++", common=True, address=found.address)
+                    Stop(found.symbol, found.says, (found.receipt,), "", common=True, address=found.address)
                 )
     numbers = [number for number in sorted(stops) if stops[number]]
     floors = []
@@ -135,15 +136,18 @@ def _python(site: Site, op: Operator) -> list[Stop]:
 
 def _border(site: Site, op: Operator) -> list[Stop]:
     found = []
-    for function, file in dict.fromkeys((b.function, b.file) for b in op.bindings):
-        binding = next(b for b in op.bindings if (b.function, b.file) == (function, file))
-        if binding.place:
-            receipt = site.receipt(binding.place.path, binding.place.line)
-            found.append(Stop(function, "Written by hand: parses and unpacks the arguments.", (receipt,), "c++"))
+    files: dict[tuple[str, Location | None, Location | None], list[str]] = {}
+    for b in op.bindings:
+        files.setdefault((b.function, b.place, None if b.place else b.generator), []).append(b.file)
+    for (function, place, generator), written in files.items():
+        if place:
+            found.append(Stop(function, "Written by hand: parses and unpacks the arguments.", (site.receipt(place.path, place.line),), ""))
             continue
-        generator = site.receipt_of(binding.generator)
+        made = site.receipt_of(generator)
         says = "Parses and unpacks the arguments, lets go of the GIL. In no checked-in file; the generator is on the right."
-        receipts = (Receipt(file, None), *((generator,) if generator else ()))
+        if len(names := dict.fromkeys(written)) > 1:
+            says = "One in each of the files on the right: p" + says[1:].replace("on the right", "the last of them")
+        receipts = (*(Receipt(file, None) for file in names), *((made,) if made else ()))
         found.append(Stop(function, says, receipts, "generated", generated=True))
     if op.cpp:
         entry = landmark(site, "operators template")
@@ -159,7 +163,7 @@ def _dispatcher(site: Site, op: Operator, backend: str) -> list[Stop]:
             call.symbol if call else "c10::Dispatcher::call",
             "Adds up the keys of all arguments and jumps to the highest one that is awake.",
             (call.receipt,) if call else (),
-            "c++",
+            "",
             common=True,
             address=call.address if call else None,
             ladder=ladder_of(site, op, backend),
@@ -182,25 +186,34 @@ _STEP_SAYS = {
     "kernel": "The function behind the stub.",
     "device": "The code that runs on the device.",
     "library": "A library does the work; its source is not part of PyTorch.",
-    "calls": "It calls another operator, and the descent begins anew there.",
+    "calls": "It calls another operator, and the way begins anew there.",
 }
 
 
-def _step(site: Site, step: Step) -> Stop:
-    words = ["The line that registers it with the dispatcher." if step.role == "registration" and step.path.endswith(".py") else _STEP_SAYS.get(step.role, "")]
+def _step(site: Site, step: Step, told: set[str]) -> Stop:
+    """One step of the chain; what a role means is told once."""
+    word = "The line that registers it with the dispatcher." if step.role == "registration" and step.path.endswith(".py") else _STEP_SAYS.get(step.role, "")
+    words = [] if word in told else [word]
+    told.add(word)
     if step.branch:
         words.append(f"Taken when {step.branch}.")
-    if step.note:
-        words.append(step.note[0].upper() + step.note[1:] + ("" if step.note.endswith(".") else "."))
+    if note := note_of(step):
+        words.append(_sentence(note))
     generated = site.is_generated(step.path) or step.note.startswith(("generated", "written by the build"))
     return Stop(
         name=step.symbol or ROLES.get(step.role, step.role),
         says=" ".join(word for word in words if word),
         receipts=(site.receipt(step.path, step.line),),
-        how="generated" if generated else "c++",
+        how="generated" if generated else "",
         generated=generated,
-        address=site.place(step.path, step.line),
+        address=address_of(site, step),
     )
+
+
+def _sentence(note: str) -> str:
+    """A note as a sentence; a name of code at its start keeps its case."""
+    first = note.partition(" ")[0]
+    return (note[0].upper() + note[1:] if first.isalpha() else note) + ("" if note.endswith(".") else ".")
 
 
 def _unknown_kernel(op: Operator, backend: str) -> Stop:

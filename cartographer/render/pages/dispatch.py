@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from cartographer.model.operator import Origin, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cartographer.model.operator import Operator, Registration
     from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
@@ -29,6 +31,7 @@ class RegistrationRow:
     note: str
     registered: Receipt | None
     letter: str  # of the rule in the page's list of receipts, for kernels that a generator implies
+    plain: bool  # written by a generator, and that is all there is to say
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str,
         note=_note(first, chain.reason if chain and chain.status is Status.UNRESOLVED else None),
         registered=site.receipt_of(first.place) or (None if implied else rule),
         letter=letter,
+        plain=bool(letter) and first.origin is Origin.GENERATED and first.active and not (first.build or first.boxed or entry),
     )
 
 
@@ -113,10 +117,10 @@ _ORDER = (
 )  # fmt: skip
 
 
-def outcomes_of(op: Operator) -> tuple[KeysOf, ...]:
+def outcomes_of(dispatch: Mapping[str, str]) -> tuple[KeysOf, ...]:
     """Runtime keys by what serves them, in the dispatcher's words."""
     groups: dict[str, list[str]] = {}
-    for key, outcome in op.dispatch.items():
+    for key, outcome in dispatch.items():
         groups.setdefault(outcome, []).append(key)
     order = {outcome: number for number, outcome in enumerate(_ORDER)}
     return tuple(

@@ -10,6 +10,8 @@ from cartographer.render.pages.ages import AgeBar, age_bar
 from cartographer.render.pages.frame import Link
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from cartographer.model.atlas import Symbol
     from cartographer.model.operator import Operator
     from cartographer.render.site import Site
@@ -43,8 +45,10 @@ class KernelSizes:
     bar: AgeBar | None
 
 
-def kernel_sizes(site: Site, op: Operator) -> KernelSizes | None:
-    """The functions that the overload reaches itself, longest first; None when it has none of known extent."""
+def kernel_sizes(site: Site, op: Operator, linked: Container[str] = ()) -> KernelSizes | None:
+    """The functions that the overload reaches itself, longest first; None when it has none of known extent. Names whose address is
+    in `linked` are links elsewhere on the page.
+    """
     found: dict[tuple[str, int], tuple[Symbol, list[str]]] = {}
     for backend, chain in op.kernels.items():
         for step in chain.steps:
@@ -59,7 +63,7 @@ def kernel_sizes(site: Site, op: Operator) -> KernelSizes | None:
         return None
     ordered = sorted(found.values(), key=lambda pair: (-_lines(pair[0]), pair[0].path, pair[0].line))
     longest = _lines(ordered[0][0])
-    rows = tuple(_row(site, symbol, tuple(backends), longest) for symbol, backends in ordered[:_MOST])
+    rows = tuple(_row(site, symbol, tuple(backends), longest, linked) for symbol, backends in ordered[:_MOST])
     ground = site.catalog.ground
     counts = [0] * (len(ground.eras) + 1)
     for symbol, _backends in ordered:
@@ -73,12 +77,12 @@ def _lines(symbol: Symbol) -> int:
     return max(1, symbol.end_line - symbol.line + 1)
 
 
-def _row(site: Site, symbol: Symbol, backends: tuple[str, ...], longest: int) -> SizeRow:
+def _row(site: Site, symbol: Symbol, backends: tuple[str, ...], longest: int, linked: Container[str]) -> SizeRow:
     lines = _lines(symbol)
     age = site.catalog.ground.ages.of(symbol.path, symbol.line, symbol.end_line)
     address = site.place(symbol.path, symbol.line) or ""
     return SizeRow(
-        Link(symbol.qualname or symbol.name, address), backends, lines, f"{100 * lines / longest:.0f}",
+        Link(symbol.qualname or symbol.name, "" if address in linked else address), backends, lines, f"{100 * lines / longest:.0f}",
         (age.oldest or "")[:10] if age else "", (age.median or "")[:10] if age else "", (age.newest or "")[:10] if age else "",
         (age.first_release or "") if age else "",
     )  # fmt: skip

@@ -58,7 +58,8 @@ def ladder_of(site: Site, op: Operator, backend: str) -> tuple[Rung, ...]:
     if rungs and backend:
         rungs.append(Rung(backend, "stops-here", "arrives: the kernel, one floor below"))
     if general:
-        rungs.append(Rung("and asleep", "", "with nothing but their general fallback for this operator: " + ", ".join(general)))
+        count = "1 further key" if len(general) == 1 else f"{len(general)} further keys"
+        rungs.append(Rung("and asleep", "", f"{count}, with nothing but their general fallback for this operator; the dispatch table below names them"))
     rungs += [Rung("and not told", "", f"{outcome}: " + ", ".join(keys)) for outcome, keys in unknown.items()]
     return tuple(rungs)
 

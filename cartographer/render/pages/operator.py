@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Origin, Status
@@ -20,7 +20,7 @@ from cartographer.render.site import anchor_of, short_name
 from cartographer.render.terrain import say_floors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cartographer.model.operator import Operator
     from cartographer.render.coverage import Sign
@@ -50,12 +50,15 @@ class Overload:
     strip: tuple[Covered, ...]
     floors: tuple[Floor, ...]
     descends_for: str
+    followed: str  # anchor of the chain that the descent shows, "" when the chain is shown by itself
     rows: tuple[RegistrationRow, ...]
     outcomes: tuple[KeysOf, ...]
-    as_main: int  # keys that are served as those of the main overload, and left out
+    served_as: Link | None  # the overload above whose runtime keys are served the same way, those of `outcomes` aside
+    further: int  # how many keys those are
     chains: tuple[ChainView, ...]
     unresolved: int
     way_back: WayBack | None
+    back_as: Link | None  # the overload above with the very same derivative
     callers: tuple[Link, ...]
     callees: tuple[Link, ...]
 
@@ -81,8 +84,11 @@ class OperatorPage:
 class Seen:
     """What a page has shown already, so that it is shown once: ends of chains, receipts of generators' rules."""
 
-    chains: Shown = field(default_factory=dict)
+    facts: tuple[Fact, ...] = ()
+    chains: Shown = field(default_factory=Shown)
     letters: dict[str, Receipt] = field(default_factory=dict)
+    dispatches: list[tuple[Mapping[str, str], Link]] = field(default_factory=list)
+    ways_back: dict[WayBack, Link] = field(default_factory=dict)
 
 
 def build(site: Site, key: str) -> Page:
@@ -90,21 +96,21 @@ def build(site: Site, key: str) -> Page:
     operators = site.catalog.bases[key]
     main = main_of(operators)
     others = tuple(op for op in operators if op is not main)
-    seen = Seen()
+    seen = Seen(facts=facts_of(site, main, whole=True))
     first = _overload(site, main, seen, descent=True)
-    rest = tuple(_without_shared(_overload(site, op, seen, descent=False), first) for op in others)
+    rest = tuple(_overload(site, op, seen, descent=False) for op in others)
     name = key.removeprefix("op/").replace("/", "::")
     view = OperatorPage(
         name=name,
         namespace=main.namespace,
         lead=lead_of(operators, main),
-        facts=facts_of(site, main, whole=True),
+        facts=seen.facts,
         main=first,
         others=rest,
         twin=urls.href(site.settle(key + ".html").rpartition("/")[2].removesuffix(".html") + ".json"),
         relatives=_relatives(site, key),
         registries=registries_of(site, operators),
-        sizes=kernel_sizes(site, main),
+        sizes=kernel_sizes(site, main, seen.chains.linked),
         receipts=tuple(seen.letters.items()),
     )
     floors = tuple(floor.number for floor in first.floors)
@@ -139,10 +145,16 @@ def main_of(operators: Sequence[Operator]) -> Operator:
 
 
 def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overload:
-    chains = chains_of(site, op, seen.chains)
-    anchors = {backend: chain.anchor for chain in chains for backend in chain.backends}
     head, _, rest = op.schema.partition("(")
     backend = backend_of(op) if descent else ""
+    chains = chains_of(site, op, seen.chains, backend)
+    anchors = {backend: f"{anchor_of(op.name)}-{backend}" for backend in op.kernels}
+    here = Link(short_name(op.name), anchor_of(op.name))
+    outcomes, served_as, further = served(op, seen, here)
+    way_back = way_back_of(site, op)
+    back_as = seen.ways_back.get(way_back) if way_back and way_back.formulas else None
+    if way_back and not back_as:
+        seen.ways_back[way_back] = here
     return Overload(
         anchor=anchor_of(op.name),
         name=short_name(op.name),
@@ -150,26 +162,34 @@ def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overloa
         says=_says(op),
         generated=op.origin is Origin.GENERATED,
         declared=site.receipt(op.declared.path, op.declared.line),
-        facts=() if descent else facts_of(site, op, whole=False),
+        facts=() if descent else facts_of(site, op, whole=False, said=seen.facts),
         strip=_strip(site, op, anchors),
         floors=descent_of(site, op, backend) if descent else (),
         descends_for=backend,
+        followed=next((chain.anchor for chain in chains if chain.above), ""),
         rows=rows_of(site, op, seen.letters),
-        outcomes=outcomes_of(op),
-        as_main=0,
+        outcomes=outcomes,
+        served_as=served_as,
+        further=further,
         chains=chains,
         unresolved=sum(chain.status is Status.UNRESOLVED for chain in op.kernels.values()),
-        way_back=way_back_of(site, op),
-        callers=_links(site, op.callers),
-        callees=_links(site, op.callees),
+        way_back=way_back,
+        back_as=back_as,
+        callers=_links(site, op, op.callers),
+        callees=_links(site, op, op.callees),
     )
 
 
-def _without_shared(overload: Overload, main: Overload) -> Overload:
-    """Without the groups of runtime keys that are served exactly as those of the main overload."""
-    own = tuple(group for group in overload.outcomes if group not in main.outcomes)
-    as_main = sum(len(group.keys) for group in overload.outcomes) - sum(len(group.keys) for group in own)
-    return replace(overload, outcomes=own, as_main=as_main)
+def served(op: Operator, seen: Seen, here: Link) -> tuple[tuple[KeysOf, ...], Link | None, int]:
+    """What to show of what serves each runtime key: where an overload above is much alike, only the keys that are served otherwise."""
+    alike, own = None, list(op.dispatch)
+    for dispatch, link in seen.dispatches:
+        other = [key for key in op.dispatch if dispatch.get(key) != op.dispatch[key]]
+        if dispatch.keys() == op.dispatch.keys() and len(other) < len(own):
+            alike, own = link, other
+    if own or not op.dispatch:
+        seen.dispatches.append((op.dispatch, here))
+    return outcomes_of({key: op.dispatch[key] for key in own}), alike, len(op.dispatch) - len(own)
 
 
 def _strip(site: Site, op: Operator, anchors: dict[str, str]) -> tuple[Covered, ...]:
@@ -181,8 +201,17 @@ def _strip(site: Site, op: Operator, anchors: dict[str, str]) -> tuple[Covered, 
     )
 
 
-def _links(site: Site, names: Sequence[str]) -> tuple[Link, ...]:
-    return tuple(link for link in map(site.operator, sorted(names)) if link)
+def _links(site: Site, op: Operator, names: Sequence[str]) -> tuple[Link, ...]:
+    """Links to neighbours from this page; the overload that leads its page needs no anchor there."""
+    catalog, found = site.catalog, []
+    own = catalog.key_of[op.name]
+    page = site.settle(f"{own}.html")
+    for name in sorted(names):
+        link, key = site.operator(name), catalog.key_of.get(name)
+        if link and key:
+            ahead = link.address.partition("#")[0] if key != own and main_of(catalog.bases[key]).name == name else link.address
+            found.append(Link(link.text, urls.href("#" + anchor_of(name)) if key == own else urls.relative(page, ahead)))
+    return tuple(found)
 
 
 _SAYS = {

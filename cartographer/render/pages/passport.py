@@ -57,13 +57,13 @@ def lead_of(operators: Sequence[Operator], main: Operator) -> str:
     return " ".join(words)
 
 
-def facts_of(site: Site, op: Operator, *, whole: bool) -> tuple[Fact, ...]:
-    """The passport; for a further overload (`whole` False) only what the page does not say already."""
+def facts_of(site: Site, op: Operator, *, whole: bool, said: Sequence[Fact] = ()) -> tuple[Fact, ...]:
+    """The passport; for a further overload (`whole` False) only what the page does not say already (`said`: its own passport)."""
     facts = [_python(site, op), _cpp(op) if whole else None, _listed(site, op), _structured(site, op), _tags(op)]
     facts += [_derivative(site, op) if whole else None, _age(op), _history(site, op), _kernels(op) if whole else None]
     facts += [Fact("Exists", tuple(Item(f"in builds with {condition}", code=False) for condition in op.build)) if op.build else None]
     facts += [Fact("Also in its row", tuple(Item(f"{key}: {value}") for key, value in sorted(op.extra.items()))) if op.extra else None]
-    return tuple(fact for fact in facts if fact)
+    return tuple(fact for fact in facts if fact and fact not in said)
 
 
 def _python(site: Site, op: Operator) -> Fact:
@@ -87,7 +87,7 @@ def _listed(site: Site, op: Operator) -> Fact:
     label = {
         Origin.YAML: "In the list", Origin.GENERATED: "Added by", Origin.LIBRARY: "TORCH_LIBRARY", Origin.PYTHON: "torch.library",
     }.get(op.origin, "Declared")  # fmt: skip
-    items = [Item("", receipt=site.receipt(op.declared.path, op.declared.line))]
+    items = [Item("", code=False, receipt=site.receipt(op.declared.path, op.declared.line))]
     if op.generated_from and (parent := site.operator(op.generated_from)):
         items.append(Item(parent.text, address=parent.address, note="derived from"))
     return Fact(label, tuple(items))

@@ -14,7 +14,7 @@ from cartographer.render.pages.frame import Link, Page
 from cartographer.render.terrain import FLOORS, floor_of, territory_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cartographer.model.atlas import FileEntry, Symbol
     from cartographer.render.site import Site
@@ -27,18 +27,25 @@ class SymbolRow:
     name: str
     kind: str
     line: int
-    url: str
     first: bool  # of its line: it carries the anchor
     guard: str
 
 
 @dataclass(frozen=True, slots=True)
 class Included:
-    """A file that this one includes or imports."""
+    """A file that this one includes or imports, or that includes it."""
 
     name: str
     way: str | None  # relative to the page, since these lists are long
-    line: int
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Files of one folder in such a list."""
+
+    folder: str
+    files: tuple[Included, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +76,9 @@ class FilePage:
     living: tuple[Living, ...]
     symbols: tuple[SymbolRow, ...]
     total: int
-    includes: tuple[Included, ...]
-    included_by: tuple[Link, ...]
+    includes: tuple[Shelf, ...]
+    included_by: tuple[Shelf, ...]
+    includers: int
     age: AgeBar | None
     born: str
     changed: str
@@ -138,10 +146,11 @@ def _file(site: Site, path: str, part: int) -> Page:
         notes=entry.notes,
         declares=_declares(site, path),
         living=_living(site, path) if first else (),
-        symbols=_symbols(site, path, symbols[(part - 1) * PART : part * PART]),
+        symbols=_symbols(symbols[(part - 1) * PART : part * PART]),
         total=len(symbols),
         includes=_includes(site, entry) if first else (),
         included_by=_included_by(site, path) if first else (),
+        includers=len(catalog.included_by.get(path, ())),
         age=age_bar(catalog.ground, catalog.ground.by_file.get(path)),
         born=dates.born or "" if dates else "",
         changed=dates.changed or "" if dates else "",
@@ -163,13 +172,12 @@ def _file(site: Site, path: str, part: int) -> Page:
     )
 
 
-def _symbols(site: Site, path: str, symbols: Sequence[Symbol]) -> tuple[SymbolRow, ...]:
+def _symbols(symbols: Sequence[Symbol]) -> tuple[SymbolRow, ...]:
     rows, seen = [], set()
-    stem = site.links.line(path, 0)
     for symbol in symbols:
         name = symbol.qualname or symbol.name
         rows.append(
-            SymbolRow(name, symbol.kind, symbol.line, f"{stem}#L{symbol.line}", symbol.line not in seen, " and ".join(symbol.guards))
+            SymbolRow(name, symbol.kind, symbol.line, symbol.line not in seen, " and ".join(symbol.guards))
         )
         seen.add(symbol.line)
     return tuple(rows)
@@ -180,17 +188,26 @@ def _span(symbols: Sequence[Symbol], number: int) -> str:
     return f"lines {part[0].line:,} to {part[-1].line:,}"
 
 
-def _includes(site: Site, entry: FileEntry) -> tuple[Included, ...]:
+def _includes(site: Site, entry: FileEntry) -> tuple[Shelf, ...]:
     page, found = site.file(entry.path), []
     for target, line in sorted(set(entry.includes), key=lambda pair: (pair[1], pair[0])):
         address = site.place(target)
-        found.append(Included(target, urls.relative(page, address) if address else None, line))
-    return tuple(found)
+        found.append((target, urls.relative(page, address) if address else None, line))
+    return _shelves(found)
 
 
-def _included_by(site: Site, path: str) -> tuple[Link, ...]:
+def _included_by(site: Site, path: str) -> tuple[Shelf, ...]:
     page = site.file(path)
-    return tuple(Link(other, urls.relative(page, site.file(other))) for other in site.catalog.included_by.get(path, ()))
+    return _shelves((other, urls.relative(page, site.file(other)), 0) for other in site.catalog.included_by.get(path, ()))
+
+
+def _shelves(found: Iterable[tuple[str, str | None, int]]) -> tuple[Shelf, ...]:
+    """Files by folder, folders in the order in which they first come."""
+    shelves: dict[str, list[Included]] = {}
+    for path, way, line in found:
+        folder, slash, name = path.rpartition("/")
+        shelves.setdefault(folder + slash, []).append(Included(name, way, line))
+    return tuple(Shelf(folder, tuple(files)) for folder, files in shelves.items())
 
 
 def _living(site: Site, path: str) -> tuple[Living, ...]:

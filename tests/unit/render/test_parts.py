@@ -5,20 +5,25 @@ from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cartographer.model.location import Location
+from cartographer.model.operator import Chain, Operator, Origin, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
 from cartographer.render import coverage, machine, search, terrain, urls
 from cartographer.render.environment import create, receipt, soft
 from cartographer.render.figures import hand, section, svg
 from cartographer.render.figures.treemap import squarify, treemap
 from cartographer.render.pages import front, operator, source
+from cartographer.render.pages.chains import Again, Shown, address_of, chains_of, note_of
 from cartographer.render.pages.dispatch import letter_of
-from cartographer.render.pages.frame import Receipt
+from cartographer.render.pages.frame import Link, Receipt
 from cartographer.render.pages.ladder import Rung, ladder_of
+from cartographer.render.pages.operator import Seen
 
 
 def info(commit=None):
@@ -144,7 +149,34 @@ def test_a_chain_that_was_shown_is_shown_once(site):
     view = operator.build(site, "op/mul").view
     out = next(overload for overload in view.others if overload.anchor == "mul.out")
     (chain,) = out.chains
-    assert (chain.steps, chain.goes_on.address, chain.rest) == ((), "mul.Tensor-CUDA", 5)
+    assert chain.parts == (Again(Link("mul.Tensor, CUDA", "mul.Tensor-CUDA"), 5, chain.parts[0].first, chain.parts[0].last),)
+    assert (view.main.followed, view.main.chains[0].above, view.main.chains[0].parts) == ("mul.Tensor-CUDA", True, ())
+
+
+def test_a_row_of_steps_within_a_chain_is_found_again(site):
+    steps = [Step("calls", f"f{n}", "a.cpp", n) for n in range(9)]
+    shown, link = Shown(), Link("add, CPU", "add-CPU")
+    shown.add(link, tuple((s.role, s.symbol, s.path, s.line, s.branch) for s in steps[:7]))
+    other = Operator("aten::x", "aten::x() -> ()", Origin.YAML, Location("a.yaml", 1), kernels={"CPU": Chain(Status.RESOLVED, steps=(steps[8], *steps[2:6], steps[7]))})
+    (view,) = chains_of(site, other, shown)
+    assert [type(part).__name__ for part in view.parts] == ["StepView", "Again", "StepView"]
+    assert view.parts[1] == Again(link, 4, "f2", "f5")
+
+
+def test_only_keys_that_are_served_otherwise_are_shown_again(site):
+    seen, here = Seen(), Link("a", "a")
+    op = Operator("aten::a", "aten::a() -> ()", Origin.YAML, Location("a.yaml", 1), dispatch={"CPU": "kernel", "CUDA": "kernel", "MPS": "missing"})
+    assert [group.keys for group in operator.served(op, seen, here)[0]] == [("CPU", "CUDA"), ("MPS",)]
+    groups, alike, further = operator.served(replace(op, dispatch={**op.dispatch, "CUDA": "math kernel"}), seen, Link("b", "b"))
+    assert ([(group.outcome, group.keys) for group in groups], alike, further) == ([("math kernel", ("CUDA",))], here, 2)
+
+
+def test_a_step_is_linked_where_it_names_what_is_there(site):
+    path = "aten/src/ATen/native/BinaryOps.cpp"
+    assert address_of(site, Step("entry", "at::native::mul_sparse<T>", path, 33)) == f"source/{path}.html#L30"
+    assert address_of(site, Step("library", "somethingElse", path, 33)) is None
+    assert address_of(site, Step("calls", "at::mul", path, 33, note="aten::mul.Tensor; in the body of X")) == "op/mul.html#mul.Tensor"
+    assert note_of(Step("stub", "mul_stub", path, 33, note=f"called in {path}:544")) == "called in BinaryOps.cpp:544"
 
 
 def test_a_step_leads_to_the_symbol_that_holds_its_line(site):
@@ -169,7 +201,7 @@ def test_the_ladder_tells_awake_from_asleep(site, small):
     assert rungs["Autograd"].outcome == "records MulBackward0, then calls on"
     assert rungs["ADInplaceOrView"].css == "pass"
     assert rungs["FuncTorchBatched"] == Rung("FuncTorchBatched", "", "wakes under vmap: own kernel")
-    assert rungs["and asleep"].outcome.endswith("for this operator: PythonDispatcher")
+    assert rungs["and asleep"].outcome.startswith("1 further key, with nothing but their general fallback")
     assert rungs["and not told"].outcome == "not in a wheel: Fake"
 
 
@@ -215,8 +247,8 @@ def test_the_json_twin_keeps_the_words_of_the_export(written):
     twin = json.loads((written.out / "op/mul.json").read_text())
     mul = next(op for op in twin["overloads"] if op["name"] == "aten::mul.Tensor")
     assert mul["declared"] == {"path": "aten/src/ATen/native/native_functions.yaml", "line": 100}
-    assert mul["kernels"]["MPS"] == {"status": "none", "reason": "no MPS kernel: a call raises an error"}
-    steps = [twin["steps"][number] for number in mul["kernels"]["CUDA"]["steps"]]
+    assert twin["chains"][mul["kernels"]["MPS"]] == {"status": "none", "reason": "no MPS kernel: a call raises an error"}
+    steps = [twin["steps"][number] for number in twin["chains"][mul["kernels"]["CUDA"]]["steps"]]
     assert [step["role"] for step in steps] == ["entry", "stub", "registration", "kernel", "device"]
     assert twin["served"][mul["dispatch"]]["missing"] == ["MPS"]
 
