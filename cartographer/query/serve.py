@@ -21,18 +21,26 @@ class _Handler(SimpleHTTPRequestHandler):
 
     server_version = "cartographer"
     sys_version = ""
+    timeout = 60  # of a silent connection: it must not hold a thread for ever
 
     def send_head(self) -> Any:
         # A page elsewhere may point its own name at 127.0.0.1; its Host header gives it away.
         if self.headers.get("Host", "").rpartition(":")[0] not in _HOSTS and self.headers.get("Host", "") not in _HOSTS:
             self.send_error(403, "this server answers to 127.0.0.1 only")
             return None
-        root = os.path.realpath(self.directory)
-        path = os.path.realpath(self.translate_path(self.path))
-        if path != root and not path.startswith(root + os.sep):
+        if not self._is_ours():
             self.send_error(404)
             return None
         return super().send_head()
+
+    def _is_ours(self) -> bool:
+        """Whether the path lies below the folder, symbolic links followed, and is no hidden file."""
+        try:
+            root = os.path.realpath(self.directory)
+            path = os.path.realpath(self.translate_path(self.path))
+        except (ValueError, OSError):  # a NUL byte, a lone surrogate, a name beyond all lengths
+            return False
+        return path == root or (path.startswith(root + os.sep) and f"{os.sep}." not in path[len(root) :])
 
     def list_directory(self, path: Any) -> None:  # noqa: ARG002
         self.send_error(404)  # a folder without a page of its own shows nothing
