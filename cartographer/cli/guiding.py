@@ -11,27 +11,47 @@ from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, 
 @click.command("guide", short_help="The guide; --check lists claims that no longer hold.")
 @click.argument("named", required=False, metavar="[ATLAS]")
 @click.option("--check", is_flag=True, help="List every claim that does not hold in the atlas; exit with 1 if there is one.")
+@click.option("--places", "operator", metavar="OP", help="Instead: all places that a change of this operator touches.")
 @atlas_option
 @json_option
-def guide_command(named: str | None, check: bool, atlas: str | None, as_json: bool) -> int:
-    """List the pages of the guide, or check all of its claims against ATLAS."""
+def guide_command(named: str | None, check: bool, operator: str | None, atlas: str | None, as_json: bool) -> int:
+    """List the pages of the guide, or check all of its claims against ATLAS.
+
+    A claim that only a full repository can show is not counted against an atlas of a wheel.
+    """
     from cartographer.guide import book
 
+    if operator is not None:
+        return _places(operator, named or atlas, as_json=as_json)
     with open_atlas(named or atlas) as reader:
         read = book.read(reader)
-        tag = reader.info().source.tag
     if as_json:
         put_json({
-            "tag": tag, "pages": [{"slug": t.slug, "title": t.title, "kind": t.kind} for t in read.texts], "claims": len(read.answers),
-            "stale": [{"page": s.slug, "claim": s.anchor, "reason": s.reason} for s in read.stale],
+            "tag": read.tag, "pages": [{"slug": t.slug, "title": t.title, "kind": t.kind} for t in read.texts], "claims": len(read.answers),
+            "stale": [{"page": s.slug, "claim": s.anchor, "reason": s.reason} for s in read.gone],
+            "not_in_a_wheel": [{"page": s.slug, "claim": s.anchor, "reason": s.reason} for s in read.absent],
         })  # fmt: skip
     elif check:
         paint = ink()
-        put(f"{paint.bad('stale')} {s.slug}: {{{s.anchor}}}  {s.reason}" for s in read.stale)
-        put([f"{len(read.answers)} claims in {len(read.texts)} pages, {len(read.stale)} stale in {tag}"])
+        put(f"{paint.faint('not in a wheel')} {s.slug}: {{{s.anchor}}}  {s.reason}" for s in read.absent)
+        put(f"{paint.bad(read.standing(absent=False))} {s.slug}: {{{s.anchor}}}  {s.reason}" for s in read.gone)
+        wheel = f", {len(read.absent)} not to be checked in a wheel" if read.absent else ""
+        put([f"{len(read.answers)} claims in {len(read.texts)} pages, {len(read.gone)} {read.standing(absent=False)}{wheel}"])
     else:
         put(f"{t.kind:<8} {t.slug:<28} {t.title}" for t in sorted(read.texts, key=lambda t: (t.kind, t.number, t.slug)))
-    return int(check and bool(read.stale))
+    return int(check and bool(read.gone))
+
+
+def _places(operator: str, atlas: str | None, *, as_json: bool) -> int:
+    from cartographer.guide import places, terminal
+
+    with open_atlas(atlas) as reader:
+        found = places.of_operator(reader, operator)
+    if as_json:
+        put_json([{"what": t.what, "name": t.text, "path": t.path, "line": t.line} for t in found])
+    else:
+        put(terminal.table(found, ink()))
+    return 0
 
 
 @click.command("line", short_help="A reading line, in the terminal.")

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 KINDS = (
     "op", "path", "symbol", "count", "term", "page", "guide", "binding", "node", "kernel", "places", "files", "read", "contributing", "mapped",
-    "eras",
+    "eras", "lost",
 )  # fmt: skip
-PAGES = ("operators", "kernels", "generated", "strata", "checks", "territory", "nodes")
+PAGES = {
+    "operators": "the list of operators", "kernels": "the plate of kernels", "generated": "the list of generated files", "strata": "the strata",
+    "checks": "the checks", "territory": "the map of territories", "nodes": "the list of Nodes",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,7 @@ class Resolver:
         return Answer(word, page=("guide", f"pages/glossary#{word}")) if word in self._terms else _gone(word, "the glossary has no such word")
 
     def _page(self, name: str) -> Answer:
-        return Answer(name, page=("plate", name)) if name in PAGES else _gone(name, "the atlas has no such plate")
+        return Answer(PAGES[name], page=("plate", name)) if name in PAGES else _gone(name, "the atlas has no such plate")
 
     def _guide(self, slug: str) -> Answer:
         text = self._texts.get(slug)
@@ -191,10 +194,14 @@ class Resolver:
         """Whether CONTRIBUTING's map of the repository names a folder."""
         for mark in self._reader.landmarks(folder):
             if mark.kind == "map":
-                return Answer("there", mark.path, mark.line)
+                return Answer("on it", mark.path, mark.line)
         if "CONTRIBUTING.md" not in self._paths:
             return self._not_here(folder, "CONTRIBUTING.md", "there is no CONTRIBUTING.md")
-        return Answer("not there", "CONTRIBUTING.md")
+        return Answer("not on it", "CONTRIBUTING.md")
+
+    def _lost(self, path: str) -> Answer:
+        """A file of old: here, or not in this release."""
+        return Answer("here", path, 0, ("file", path)) if path in self._paths else Answer("not in this release")
 
     def _eras(self, _: str) -> Answer:
         """The eras of a dated atlas, each with the commit that proves its beginning."""

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from cartographer.errors import NotFound
 from cartographer.guide.owners import owner_of
 from cartographer.model.operator import Origin, Status
 
@@ -57,15 +58,27 @@ _PURPOSES = {
 }
 
 
+def of_operator(reader: Reader, name: str) -> tuple[Touch, ...]:
+    """The places of all overloads of an operator, named as people do (`exp`, `aten::exp`, `torch.exp`). Raises NotFound."""
+    plain = name.removeprefix("torch.")
+    namespace, mark, base = plain.rpartition("::")
+    found = reader.group(base.partition(".")[0], namespace if mark else "aten")
+    if not found:
+        raise NotFound(f"no operator is called {name}", hint=f"cartographer search {base}")
+    return touches(reader, found)
+
+
 def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
     """In the order in which one would go through them: declaration, kernels, derivative, bindings, docs, tests, owners.
 
-    A place that several overloads or backends share stands once, under the first of them.
+    A place that several overloads or backends share stands once, with all that it is.
     """
     overloads = tuple(overloads)
     found: dict[tuple[str, int], Touch] = {}
-    for touch in (*_of_overloads(overloads), *(_of_landmarks(reader, overloads[0]) if overloads else ())):
-        found.setdefault((touch.path, touch.line), touch)
+    marks = reader.landmarks(f"{overloads[0].namespace}::{overloads[0].base}") if overloads else ()
+    for touch in (*_kernels(overloads), *_of_kinds(marks, ("meta",)), *_gradients_and_bindings(overloads), *_of_landmarks(reader, marks)):
+        known = found.get((touch.path, touch.line))
+        found[touch.path, touch.line] = replace(known, what=_joined(known.what, touch.what)) if known else touch
     owners = [mark for mark in reader.landmarks() if mark.kind == "owner"]
     for path in dict.fromkeys(touch.path for touch in tuple(found.values())):
         if (rule := owner_of(path, owners)) is not None:
@@ -73,13 +86,25 @@ def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
     return tuple(found.values())
 
 
-def _of_overloads(overloads: tuple[Operator, ...]) -> Iterator[Touch]:
+def _joined(known: str, more: str) -> str:
+    """`CPU, CUDA entry` of `CPU entry` and `CUDA entry`."""
+    before, _, role = known.rpartition(" ")
+    name, _, same = more.rpartition(" ")
+    if more in (known, *known.split(", ")) or (role == same and name in before.split(", ")):
+        return known
+    return f"{before}, {name} {role}" if role == same and before and name else f"{known}, {more}"
+
+
+def _kernels(overloads: tuple[Operator, ...]) -> Iterator[Touch]:
     for op in overloads:
         if op.origin is not Origin.GENERATED:
             yield Touch("yaml row" if op.origin is Origin.YAML else "declaration", op.declared.path, op.declared.line, op.name.partition("::")[2])
     for key in _LEAST_BACKENDS:
         for op in overloads:
             yield from _of_backend(op, key)
+
+
+def _gradients_and_bindings(overloads: tuple[Operator, ...]) -> Iterator[Touch]:
     for op in overloads:
         if op.autograd and op.autograd.formula:
             named = ", ".join(op.autograd.nodes) or op.name.partition("::")[2]
@@ -105,25 +130,34 @@ def _of_backend(op: Operator, key: str) -> Iterator[Touch]:
 
 
 def _own(chain: Chain) -> Iterator[tuple[str, str, int, str]]:
-    """The steps that belong to the operator: its entry, and the stub's registration and kernel or the next function. What follows is shared."""
+    """The steps that belong to the operator: its entry, and the next function, or the kernel behind a stub of the entry's own file.
+    What follows is shared with other operators, as a stub from elsewhere is.
+    """
+    first = chain.steps[0]
     for number, step in enumerate(chain.steps):
+        if step.role == "stub" and _stem(step.path) != _stem(first.path):
+            return
         if number == 0 or step.role in ("registration", "kernel"):
             yield step.role, step.path, step.line, step.symbol
         if number and step.role not in ("registration", "stub"):
             return
 
 
-def _of_landmarks(reader: Reader, op: Operator) -> Iterator[Touch]:
-    marks = reader.landmarks(f"{op.namespace}::{op.base}")
-    tests: dict[tuple[str, int], Touch] = {}
-    for kind, what in _KINDS.items():
-        yield from (Touch(what, mark.path, mark.line, mark.text) for mark in marks if mark.kind == kind)
-        if kind == "opinfo":
-            classes = dict.fromkeys([m.text.partition("(")[0] for m in marks if m.kind == "opinfo"])
-            for name in [*classes, *(["OpInfo"] if classes else [])]:
-                for test in _tests(reader.landmarks(name)):
-                    tests.setdefault((test.path, test.line), test)
-            yield from tests.values()
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _of_kinds(marks: Sequence[Landmark], kinds: Iterable[str]) -> Iterator[Touch]:
+    for kind in kinds:
+        yield from (Touch(_KINDS[kind], mark.path, mark.line, mark.text) for mark in marks if mark.kind == kind)
+
+
+def _of_landmarks(reader: Reader, marks: Sequence[Landmark]) -> Iterator[Touch]:
+    yield from _of_kinds(marks, ("docs", "index", "opinfo"))
+    classes = dict.fromkeys([m.text.partition("(")[0] for m in marks if m.kind == "opinfo"])
+    for name in dict.fromkeys([*classes, *(["OpInfo"] if classes else [])]):
+        yield from _tests(reader.landmarks(name))
+    yield from _of_kinds(marks, ("decomposition", "reference", "compatibility"))
 
 
 def _tests(marks: Sequence[Landmark]) -> Iterator[Touch]:
@@ -147,7 +181,8 @@ def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:
 def reading(reader: Reader, places: Iterable[tuple[str, int]]) -> tuple[Reading, ...]:
     """Files in the order given, with their length, age, operators and owners."""
     owners = [mark for mark in reader.landmarks() if mark.kind == "owner"]
-    lengths = {row.path: row.lines for row in reader.files()}
+    lengths = {mark.path: mark.line for mark in reader.landmarks() if mark.kind == "length"}
+    lengths |= {row.path: row.lines for row in reader.files()}
     known = reader.paths()
     return tuple(_reading(reader, path, line, lengths, known, owners) for path, line in places)
 

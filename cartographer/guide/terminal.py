@@ -4,20 +4,24 @@
 from __future__ import annotations
 
 import re
+import shutil
 import textwrap
 from typing import TYPE_CHECKING, Protocol
 
 from cartographer.errors import NotFound
-from cartographer.guide.texts import ANCHOR
+from cartographer.guide.texts import ANCHOR, CHECK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cartographer.guide.anchors import Answer
     from cartographer.guide.book import Book
+    from cartographer.guide.places import Reading, Touch
     from cartographer.guide.texts import Text
 
-_WIDTH = 100
+_INDENT = "   "
+_ITEM = re.compile(r"^(?:- |\d+\. )")
+_FIRST = 22  # columns of the first column of a table
 
 
 class Paint(Protocol):
@@ -30,6 +34,11 @@ class Paint(Protocol):
         """A receipt."""
 
 
+def width() -> int:
+    """Columns to write in: those of the terminal, at most 100."""
+    return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
+
+
 def line(book: Book, colour: str, paint: Paint) -> Iterator[str]:
     """One reading line with all its stops."""
     found = next((text for text in book.of_kind("line") if text.fields["colour"] == colour), None)
@@ -37,47 +46,96 @@ def line(book: Book, colour: str, paint: Paint) -> Iterator[str]:
         raise NotFound(f"the guide has no {colour} line")
     yield paint.strong(found.title)
     yield from _body(book, found.body, paint)
+    answers = []
     for number, slug in enumerate(found.line_stops, 1):
         stop = book.by_slug.get(slug)
         if stop is not None:
-            yield ""
-            yield paint.strong(f"{number}. {stop.title}")
-            yield from _text(book, stop, paint)
+            told, _, check = stop.body.partition(CHECK)
+            yield from ("", "", paint.strong(f"{number}. {stop.title}"))
+            yield from _text(book, stop, told, paint)
+            if check:
+                yield from ("", f"{_INDENT}{paint.faint(f'The answer stands at the end, under {number}.')}")
+                answers.append((number, stop.title, check))
+    if answers:
+        yield from ("", "", paint.strong("Answers"))
+    for number, title, check in answers:
+        yield from ("", f"{number}. {title}")
+        yield from _body(book, check, paint)
 
 
-def _text(book: Book, text: Text, paint: Paint) -> Iterator[str]:
-    yield from _body(book, text.body, paint)
+def table(touches: Iterable[Touch], paint: Paint) -> Iterator[str]:
+    """Places, in one line each where they fit, else with the place below the name."""
+    columns, inner = width(), " " * (len(_INDENT) + _FIRST + 1)
+    for touch in touches:
+        head, place = f"{_INDENT}{touch.what:<{_FIRST}} {touch.text}", f"{touch.path}:{touch.line}"
+        if len(touch.what) <= _FIRST and len(head) + 2 + len(place) <= columns:
+            yield f"{head}  {paint.faint(place)}"
+            continue
+        if len(touch.what) > _FIRST:
+            yield f"{_INDENT}{touch.what}"
+            head = inner + touch.text
+        yield from textwrap.wrap(head, columns, subsequent_indent=inner + "  ", break_long_words=False, break_on_hyphens=False)
+        yield f"{inner}{paint.faint(place)}"
+
+
+def _readings(readings: Iterable[Reading], paint: Paint) -> Iterator[str]:
+    for number, reading in enumerate(readings, 1):
+        yield f"{_INDENT}{number:>2}. {reading.path}{f':{reading.line}' if reading.line else ''}"
+        facts = [
+            f"{reading.lines:,} lines" if reading.lines else "", f"{reading.operators:,} operators" if reading.operators else "",
+            f"from {reading.born[:10]}" if reading.born else "", f"changed {reading.changed[:10]}" if reading.changed else "",
+            f"ask {reading.owner.text}" if reading.owner else "", reading.missing,
+        ]  # fmt: skip
+        if any(facts):
+            yield f"{_INDENT}    {paint.faint(', '.join(fact for fact in facts if fact))}"
+
+
+def _text(book: Book, text: Text, body: str, paint: Paint) -> Iterator[str]:
+    yield from _body(book, body, paint)
     for stop in text.stops:
         answer = book.at(stop.at)
         yield ""
-        yield f"   floor {stop.floor}  {paint.strong(stop.title)}  {paint.faint(_place(answer)) if answer else ''}"
+        yield f"{_INDENT}floor {stop.floor}  {paint.strong(stop.title)}"
+        if answer:
+            yield f"{_INDENT}{paint.faint(_place(book, answer))}"
         yield from _body(book, stop.body, paint)
 
 
 def _body(book: Book, body: str, paint: Paint) -> Iterator[str]:
     for paragraph in re.split(r"\n\s*\n", body):
-        if not paragraph.strip():
-            continue
-        if paragraph.startswith("#"):
+        rows = paragraph.strip().split("\n")
+        if rows[0]:
             yield ""
-            yield f"   {paint.strong(paragraph.lstrip('# ').strip())}"
-            continue
-        for row in paragraph.split("\n"):
-            block = ANCHOR.fullmatch(row.strip())
-            answer = book.answers.get((block[1], block[2] or "")) if block else None
-            if answer is not None and answer.touches:
-                yield from (f"     {t.what:<24} {t.path}:{t.line}  {paint.faint(t.text)}" for t in answer.touches)
-            else:
-                plain = ANCHOR.sub(lambda m: _inline(book.answer(m[1], m[2] or "")), row).replace("**", "").replace("`", "")
-                yield from textwrap.wrap(plain, _WIDTH, initial_indent="   ", subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)
+        if rows[0].startswith("#"):
+            yield f"{_INDENT}{paint.strong(_plain(book, rows.pop(0).lstrip('# '), places=False))}"
+        for row in rows:
+            yield from _row(book, row, paint)
 
 
-def _inline(answer: Answer) -> str:
-    place = _place(answer)
+def _row(book: Book, row: str, paint: Paint) -> Iterator[str]:
+    block = ANCHOR.fullmatch(row.strip())
+    answer = book.answers.get((block[1], block[2] or "")) if block else None
+    if answer is not None and answer.touches:
+        yield from table(answer.touches, paint)
+    elif answer is not None and answer.readings:
+        yield from _readings(answer.readings, paint)
+    elif not re.fullmatch(r"[|\s:-]+", row):
+        item = _ITEM.match(row)
+        hanging = _INDENT + " " * len(item[0]) if item else _INDENT
+        yield from textwrap.wrap(_plain(book, row), width(), initial_indent=_INDENT, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+
+
+def _plain(book: Book, text: str, *, places: bool = True) -> str:
+    filled = ANCHOR.sub(lambda m: _inline(book, book.answer(m[1], m[2] or ""), places=places), text)
+    return re.sub(r"\*([^*\s][^*]*)\*", r"\1", filled.replace("**", "")).replace("`", "")
+
+
+def _inline(book: Book, answer: Answer, *, places: bool) -> str:
+    place = _place(book, answer) if places or answer.stale else ""
     return f"{answer.text} ({place})" if place and place != answer.text else answer.text
 
 
-def _place(answer: Answer) -> str:
+def _place(book: Book, answer: Answer) -> str:
     if answer.stale:
-        return f"stale: {answer.stale}"
+        return f"{book.standing(absent=answer.absent)}: {answer.stale}"
     return f"{answer.path}:{answer.line}" if answer.line else answer.path

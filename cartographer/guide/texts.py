@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ANCHOR = re.compile(r"\{([a-z]+)(?::([^{}\n]+))?\}")
+CHECK = "### Check\n"  # what follows answers the task before it
 WRITTEN_FOR = "2.6.0"  # the release that the texts were written against
 _HEAD = re.compile(r"\A\+\+\+\n(.*?)\n\+\+\+\n", re.DOTALL)
 _STOP = re.compile(r"^## (?P<title>.+)\n@ floor=(?P<floor>[1-8]) (?P<at>\{.+\})\n", re.MULTILINE)

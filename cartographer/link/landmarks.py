@@ -22,7 +22,9 @@ COMPATIBILITY = (
     "test/forward_backward_compatibility/check_forward_backward_compatibility.py",
     "test/backward_compatibility/check_backward_compatibility.py",
 )
-WANTED = (*OWNERS, GUIDE, *COMPATIBILITY, "torch/testing/_internal/*.py", "test/test_*.py", "docs/source/*.rst", "docs/source/*.md")
+# What nobody scans and the guide names: read for its length.
+_LONG = ("aten/src/ATen/native/native_functions.yaml", "aten/src/ATen/native/README.md", "tools/autograd/derivatives.yaml")
+WANTED = (*OWNERS, GUIDE, *COMPATIBILITY, *_LONG, "torch/testing/_internal/*.py", "test/test_*.py", "docs/source/*.rst", "docs/source/*.md")
 
 _DOCS = {"add_docstr": "torch/_torch_docs.py", "add_docstr_all": "torch/_tensor_docs.py", "_add_docstr": "torch/"}
 _OPINFO = re.compile(r"^[ \t]+((?:\w*Info))\(\s*['\"]([\w.]+)['\"]", re.MULTILINE)
@@ -54,6 +56,7 @@ def landmarks(operators: Iterable[Operator], facts: Mapping[str, FileFacts], tex
         *_from_facts(facts, known, python),
         *(mark for path, text in decoded.items() for mark in _from_text(path, text, known, python)),
         *_tests(decoded),
+        *(Landmark(path, "length", path, text.count("\n") + (not text.endswith("\n"))) for path, text in decoded.items() if path not in facts),
     }
     return tuple(sorted(found, key=lambda m: (m.subject, m.kind, m.path, m.line, m.text)))
 

@@ -12,7 +12,7 @@ from cartographer.render.figures import hand, svg
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LEFT, _WIDTH, _HIGH, _STEP, _TOP = 74, 420, 62, 84, 30
+_LEFT, _WIDTH, _HIGH, _STEP, _TOP = 74, 420, 70, 92, 16
 _SIDE, _SIDE_WIDTH = 560, 236
 
 
@@ -51,7 +51,7 @@ def _box(box: Box, x: float, y: float, width: float) -> str:
     outline = hand.box(x, y, width, _HIGH)
     inside = svg.path(outline, f"floor{box.floor}") + svg.path(outline, "ink")
     inside += svg.text(x + 16, y + 26, box.name, "place")
-    inside += "".join(svg.text(x + 16, y + 44 + 14 * row, words, "tiny") for row, words in enumerate(textwrap.wrap(box.says, int(width / 5.6))[:2]))
+    inside += "".join(svg.text(x + 16, y + 44 + 14 * row, words, "tiny") for row, words in enumerate(textwrap.wrap(box.says, int(width / 6.2))[:2]))
     number = svg.text(x - 36, y + 38, str(box.floor), "num", "middle") if x == _LEFT else ""
     return number + (svg.link(box.address, inside) if box.address else inside)
 
