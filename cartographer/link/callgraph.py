@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from cartographer.link.composites import types_around
 from cartographer.link.device import CPU_LOOPS, METAL_REQUESTS, SHAPING, asked, library
 from cartographer.link.handed import Handed, general
+from cartographer.link.hierarchy import CLASSES_IN
 from cartographer.link.index import bare
 from cartographer.link.names import scope_of
-from cartographer.link.signatures import bounds
 from cartographer.link.sites import Site, Spot
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ _PLUMBING = re.compile(
     r"|aten/src/TH/(THTensor|THStorage|THAllocator|THGeneral|generic/THTensor\.|generic/THStorage).*"
     r"|aten/src/THC/(THCGeneral|THCStorage|THCAllocator|generic/THCStorage).*"
 )
-_CLASSES_IN = ("aten/src/ATen/native/", "aten/src/ATen/quantized/", "aten/src/TH")
+_EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
+_OVERRIDERS = 8  # followed and shown
 _CLASSES_AT_MOST = 4  # a method that more classes have tells nothing
 
 
@@ -88,12 +89,13 @@ class CallGraph:
     def _told(self, defined: Defined) -> Iterator[Site]:
         around = types_around(defined.fact)
         scope = scope_of(defined, self.device)
+        contexts = {c.context for c in defined.fact.calls if c.context}
         for order, call in enumerate(defined.fact.calls):
             allowed = self.world.allows(call.guards) if call.guards else True
             if call.form == "lambda" or allowed is False:
                 continue
             without = allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in call.guards)
-            spot = Spot(call, defined, scope, order, _branch(call), asked(call.context), without)
+            spot = Spot(call, defined, scope, order, _branch(call), asked(call.context), without, _optional(call.context, contexts))
             match call.form:
                 case "message":
                     receiver, _, selector = call.name.partition(" ")
@@ -105,8 +107,10 @@ class CallGraph:
                     else:
                         yield from self._macro_body(call.name, call.arguments, spot, 0)
                 case "launch":
-                    given = tuple(self.handed.functors(call, scope))
-                    yield spot.site("launch", call.name, self.handed.kernels(call.name, scope, defined), given=given)
+                    given = tuple(self.handed.functors(call, scope, defined))
+                    kernels = self.handed.kernels(call.name, scope, defined, _count(call))
+                    alone = tuple(call.launch[:2]) == ("1", "1")
+                    yield spot.site("launch", call.name, kernels, given=given, alone=alone)
                 case "method":
                     yield from self.handed.stub_sites(spot)
                     yield from self._method(spot, around)
@@ -133,7 +137,7 @@ class CallGraph:
             return
         given = self.handed.given(spot)
         if self.device == "cpu" and last in CPU_LOOPS:
-            yield spot.site("loop", last, given=given)
+            yield spot.site("loop", last, given=given or tuple(self.handed.variables(spot)))
             return
         targets = self._functions(spot, name)
         if (called := self._operator(spot, name, targets, around)) is not None:
@@ -163,6 +167,8 @@ class CallGraph:
             return self.operators.called(spot.call, around)
         if targets or spot.scope.namespace[:1] != ("at",):
             return None
+        if name in around or name in self.handed.local(spot.inside):
+            return None  # a variable that is called
         return self.operators.function(name, f"at::{name}", spot.call, around)
 
     def _ours(self, name: str) -> bool:
@@ -185,28 +191,48 @@ class CallGraph:
             yield spot.site("metal", member, texts=tuple(t for a in spot.call.arguments for t in LITERALS.findall(a)))
             return
         if self.device == "cpu" and member in CPU_LOOPS:
-            yield spot.site("loop", member, given=self.handed.given(spot))
+            yield spot.site("loop", member, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
             return
-        targets = self._methods(member, len(spot.call.arguments), spot.scope.path)
+        if self.device == "cuda" and member == "execute" and self._frontend(spot.scope.path):
+            yield spot.site("library", spot.call.name.strip(), library="cuDNN")
+            return
+        if member == "findSchemaOrThrow" and (called := self.operators.by_schema(spot.call)) is not None:
+            yield spot.site("operator", called.written, called=called)
+            return
+        targets, base = self._methods(member, spot)
         if targets:
-            yield spot.site("helper", member, targets, given=self.handed.given(spot))
+            yield spot.site("helper", member, targets, given=self.handed.given(spot), base=base)
 
-    def _methods(self, member: str, arguments: int, path: str) -> tuple[Defined, ...]:
-        """The methods of this name in the code of kernels; none when too many classes have one."""
+    def _frontend(self, path: str) -> bool:
+        """Whether a file works with cuDNN's frontend, whose graphs run by their method `execute`."""
+        return any(include.target.startswith("cudnn_frontend") for include in self.index.files[path].includes)
+
+    def _methods(self, member: str, spot: Spot) -> tuple[tuple[Defined, ...], str]:
+        """The methods that a call of a member can enter; with the class when several override it.
+
+        Where the receiver's class is known, these are the class's own and those of the classes that derive from it; where it is
+        not, the methods of this name in the code of kernels that the file can see, unless too many classes have one.
+        """
+        arguments, hierarchy = len(spot.call.arguments), self.index.hierarchy
+        owners = hierarchy.of(self.handed.receiver(spot), self.names, spot.scope)
+        if owners is not None:
+            found = [d for owner in owners for d in hierarchy.methods(owner, member)]
+            found = found or [d for owner in owners[:1] for d in hierarchy.inherited(owner, member)]
+            found = [d for d in found if d.device in ("", self.device) and self.names.takes(d, arguments)]
+            several = len({d.segments for d in found}) > 1
+            return tuple(found[:_OVERRIDERS]), owners[0].name if several else ""
         known = self._by_member.get((member, arguments))
         if known is None:
             found = [d for d in self.index.named(member) if self._is_method(d, arguments)]
             enough = len({d.segments[:-1] for d in found}) <= _CLASSES_AT_MOST
             known = self._by_member[member, arguments] = tuple(found[:6]) if enough else ()
-        return tuple(d for d in known if not d.hidden or d.path == path)
+        path = spot.scope.path
+        return tuple(d for d in known if (not d.hidden or d.path == path) and hierarchy.sees(path, d)), ""
 
     def _is_method(self, defined: Defined, arguments: int) -> bool:
         if len(defined.segments) < 2 or not defined.segments[-2][:1].isupper() or defined.fact.kind not in ("method", "function"):
             return False
-        if defined.device not in ("", self.device) or not defined.path.startswith(_CLASSES_IN):
-            return False
-        low, high = bounds(defined.fact)
-        return low <= arguments <= high
+        return defined.device in ("", self.device) and defined.path.startswith(CLASSES_IN) and self.names.takes(defined, arguments)
 
     # --- macros of the same file ----------------------------------------------------------------------------------
 
@@ -284,7 +310,7 @@ def _tensor(spot: Spot, around: Mapping[str, str]) -> bool:
 
 def _count(call: Call) -> int | None:
     """The number of arguments; None when it cannot be told (packs, macros)."""
-    if call.form != "call" or any(a.endswith("...") or a.isupper() or (a[:1] == "[" and "]" not in a) for a in call.arguments):
+    if call.form not in ("call", "launch") or any(a.endswith("...") or a.isupper() or (a[:1] == "[" and "]" not in a) for a in call.arguments):
         return None
     return len(call.arguments)
 
@@ -295,6 +321,13 @@ def _constructor(defined: Defined) -> bool:
 
 def _branch(call: Call) -> str:
     return " && ".join(filter(None, (*call.guards, " ".join(call.context.split())[:100])))
+
+
+def _optional(context: str, contexts: set[str]) -> bool:
+    """Whether a condition chooses no side but adds a step: nothing stands on its other side, and it asks for no emptiness."""
+    if not context or context.startswith(("!(", "case ", "default")):
+        return False
+    return f"!({context})" not in contexts and _EMPTINESS.search(context) is None
 
 
 def _for_another(call: Call, device: str) -> bool:

@@ -119,6 +119,12 @@ class Operators:
         shapes = [s for s in self._shapes(parts[1])[1] if s.function]
         return Called(name, tuple(s.operator.name for s in shapes), call.line, call.context) if shapes else None
 
+    def by_schema(self, call: Call) -> Called | None:
+        """The operator that a look-up in the dispatcher names: `findSchemaOrThrow("c10d::allreduce_", "")`."""
+        texts = [a.strip().strip('"') for a in call.arguments[:2]]
+        name = ".".join(filter(None, texts))
+        return Called(name, (name,), call.line, call.context) if name in self.by_name else None
+
     def _shapes(self, base: str) -> tuple[str, list[Shape]]:
         if base in self._functional:
             return "", self._functional[base]
@@ -137,6 +143,8 @@ class Operators:
             return None
         if (arrow or member in _CONTAINER) and known.rstrip("?") != "Tensor":
             return None
+        if call.template and member != "item":
+            return None  # a template of another class: `Scalar::to<double>()`
         member = member.removeprefix("__dispatch_")
         _, shapes = self._shapes(member)
         chosen = _choose([s for s in shapes if s.method], call.arguments, around, skip_self=True, outf=False)

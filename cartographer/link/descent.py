@@ -34,6 +34,7 @@ CALLS = 16  # operators shown that a body calls
 COMPOSED = 2  # a body that calls more operators of its own is composed of them
 BEFORE = 8  # operators shown before the chain goes on through one of them
 STEPS = 15  # the longest way that is shown
+NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
 FAR = 20.0  # a way that costs more leads to another device
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 _WORD = re.compile(r"[a-z0-9]+")
@@ -78,8 +79,8 @@ class Descent:
             steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self._calls(reach.operators, defined)]))
         real = [w for w in ways if w.site.kind != "dispatch"]
-        if real and real[0].cost < 6.0:
-            return Below(once(self._ways(real, defined, operator, key)), works=True)
+        if real and min(w.cost for w in real) < NEAR:
+            return Below(once([*self._ways(real, defined, operator, key), *self._beside(reach.operators, operator)]), works=True)
         calls = self._calls(reach.operators, defined)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(calls), works=True)  # a switch over backends: no way is the main one
@@ -88,7 +89,7 @@ class Descent:
         if onward.works and not self._composed(reach.operators, operator):
             steps = [*_before(calls, defined, onward.steps), *onward.steps]
         elif ways and not onward.works:
-            steps = self._ways(ways[:1], defined, operator, key)
+            steps = self._ways(real or ways[:1], defined, operator, key)
         return Below(once(steps), works=onward.works or bool(ways), complete=onward.complete)
 
     # --- ways -----------------------------------------------------------------------------------------------------
@@ -99,15 +100,43 @@ class Descent:
         steps = way_steps(main, self._metal(main, defined))
         if main.registration is not None:
             steps.extend(self._kernel_of(main.registration, operator, key, full=True))
+        steps.extend(self._overriders(main, defined, key))
         for way in beside(ways):
             if len(steps) > STEPS - 3:
                 break
             if way.registration is not None:
                 steps.extend(stub_steps(way.site, way.registration))
                 steps.extend(self._kernel_of(way.registration, operator, key, full=False))
-            elif main.registration is None:
-                steps.extend(end_steps(way, self._metal(way, defined)))
+            else:
+                steps.extend(self._end_of(way, defined))
         return steps
+
+    def _end_of(self, way: Way, start: Defined) -> Iterable[Step]:
+        """The end of a way beside the main one; a Metal kernel only when its name can be told."""
+        metal = self._metal(way, start)
+        return () if way.site.kind == "metal" and not metal else end_steps(way, metal)
+
+    def _overriders(self, main: Way, start: Defined, key: str) -> Iterable[Step]:
+        """Where the way leads through a virtual call: the other classes that it may enter."""
+        graph = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu"))
+        for body, entered in zip((start, *main.hops), main.hops, strict=False):
+            for site in graph.sites(body):
+                if site.base and entered in site.targets:
+                    for other in site.targets:
+                        if other is not entered:
+                            yield definition_step("kernel", other, f"or this one: the class of the {site.base} decides")
+
+    def _beside(self, calls: tuple[OperatorCall, ...], operator: Operator) -> list[Step]:
+        """Operators that bear this one's name among others and that the entry calls where run time decides:
+        `at::cudnn_batch_norm_backward` beside the kernels of `batch_norm_backward`.
+        """
+        own = operator.base.strip("_")
+        shapes = self.tree.by_name.shapes
+        return [
+            call_step(c) for c in calls
+            if c.site.called is not None and not c.hops and c.site.branch and own in base_of(c.site.called.main) != own
+            and not shapes[c.site.called.main].metadata
+        ][:BRANCHES]  # fmt: skip
 
     def _metal(self, way: Way, start: Defined) -> list[Given]:
         """The Metal kernels that a way asks for, their names put together from literals on the way."""
@@ -128,14 +157,16 @@ class Descent:
         reach = self.tree.search(key).reach(kernel)
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
         if not ways:
-            return steps + self._calls(reach.operators, kernel)[:4]
+            onward = self._onward(reach.operators, kernel, operator, key)
+            calls = self._calls(reach.operators, kernel)
+            return [*steps, *_before(calls, kernel, onward.steps), *onward.steps][: STEPS - 3] if onward.works else steps + calls[:4]
         steps.extend(way_steps(ways[0], self._metal(ways[0], kernel)))
         if ways[0].registration is not None:
             inner = self.kernel_of(ways[0].registration, key)
             steps.extend([definition_step("kernel", inner)] if inner is not None else [])
         for way in beside(ways):
             if way.registration is None:
-                steps.extend(end_steps(way))
+                steps.extend(self._end_of(way, kernel))
         return steps[: STEPS - 3]
 
     def kernel_of(self, registration: StubRegistration, key: str) -> Defined | None:
@@ -162,7 +193,7 @@ class Descent:
             near = [c for c in near if len(c.hops) <= 1] or near
         steps: list[Step] = []
         for call in near[:CALLS]:
-            steps.extend(definition_step("kernel", hop) for hop in call.hops[:1])
+            steps.extend(definition_step("kernel", hop) for hop in call.hops[:2])
             steps.append(call_step(call))
         return steps
 
@@ -229,7 +260,14 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
     """Ways with the likeliest first: cost, corrected by what names tell."""
     words = words_of(operator.base)
     backward = "backward" in operator.base
-    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start))
+    own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
+    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start) - _same_words(w, own))
+
+
+def _same_words(way: Way, own: set[str]) -> float:
+    """Of several stubs that one call hands over, the one whose words are those of the entry."""
+    words = name_words(way.site.name.removesuffix("_stub")) if way.registration is not None else set()
+    return 0.3 * len(words & own) / len(words | own) if words else 0.0
 
 
 def _same_types(way: Way, start: Defined) -> float:
@@ -246,7 +284,27 @@ def beside(ways: list[Way]) -> list[Way]:
     """The ways worth showing beside the first."""
     main = ways[0]
     near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
-    return [w for w in near if w.registration is None or len(w.hops) <= len(main.hops)][:BRANCHES]
+    shown = {_what(main)}
+    found = []
+    for way in near:
+        if way.registration is not None:
+            fits = len(way.hops) <= len(main.hops)
+        else:
+            fits = main.registration is None or (way.site.kind == "library" and way.hops[:1] == main.hops[:1])
+        if fits and _what(way) not in shown:
+            shown.add(_what(way))
+            found.append(way)
+    return found[:BRANCHES]
+
+
+def _what(way: Way) -> tuple[object, ...]:
+    """What runs at a way's end, wherever it is asked for: two launches of one kernel are one."""
+    site = way.launch.site if way.launched is not None else way.site
+    if way.site.kind == "launch" and site.targets and not way.site.given:
+        return ("launch", *(id(t) for t in site.targets))
+    if way.site.kind == "stub":
+        return ("stub", way.site.name)
+    return (way.site.kind, way.site.path, way.site.line)
 
 
 def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:

@@ -37,16 +37,21 @@ _LIBRARIES = (
     ("cpu", "QNNPACK", re.compile(r"(qnnpack::)?(pytorch_)?qnnp_\w+|qnnpack::\w+|pytorch_q8\w+")),
     ("cpu", "XNNPACK", re.compile(r"xnn_\w+")),
     ("cpu", "PocketFFT", re.compile(r"pocketfft::\w+")),
+    ("cpu", "Gloo", re.compile(r"(::)?gloo::[a-z]\w+")),
+    ("cpu", "MPI", re.compile(r"MPI_[A-Z][a-z_]+")),
     ("cpu", "ACL", re.compile(r"arm_compute::\w+|arm_gemm\w+")),
+    ("xpu", "oneDNN", re.compile(r"dnnl::\w+(::\w+)*|dnnl_\w+")),
+    ("xpu", "oneMKL", re.compile(r"oneapi::mkl::\w+(::\w+)*")),
     ("mps", "MPSGraph", re.compile(r"(mpsGraph|graph|\w*[gG]raph_?)\.\w+")),
 )  # fmt: skip
 # What only prepares, asks or cleans up.
 _ADMINISTRATION = re.compile(
     r"magma_version|has_\w+_support|expected_\w+|utils::|Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|Plan(?!Many1)\w*$|"
+    r"cutlass::[a-z]\w*$|qnnp_(log|initialize|params|allocate)|primitive_desc|post_ops|"
     r"Algo|_init|_get_|_set_|nullptr|tensor(_desc)?$|::desc|attr|Alignment|Pointer|CheckSum|queue|NullType|CountingInput|Iterator|"
     r"ideep::(tensor|data_type|format|attr|dims|scale|zero|engine|stream|prop_kind|algorithm|lowp)|dnnl::(memory|engine|stream|primitive_attr|algorithm)|"
-    r"ReuseState|Traits|Policy|make_|gemm::|epilogue::|layout::|arch::|MatrixShape|Array$|numeric|half_t|bfloat16|"
-    r"fbgemm::(PackMatrix|DoNothing|ReQuant|MatrixOp|matrix|Pack|conv_param|QuantizationG|float16|optimized_conv|BlockingF|block_type|inpType|trRequ|thread_|is|ConvertTimeEst|get|Fused)|"
+    r"ReuseState|Traits|Policy|make_|(?<!fb)gemm::|epilogue::|layout::|arch::|MatrixShape|Array$|numeric|half_t|bfloat16|"
+    r"fbgemm::(fbgemmSupported|FindMinMax|Choose|PackMatrix|DoNothing|ReQuant|MatrixOp|matrix|Pack|conv_param|QuantizationG|float16|optimized_conv|BlockingF|block_type|inpType|trRequ|thread_|is|ConvertTimeEst|get|Fused)|"
     r"xnn_(create|setup|reshape|delete|destroy|initialize|define|status)|free|allocator|operation_type|make_counting|device_ptr"
 )
 # The primitives by which a CPU kernel loops (aten/src/ATen/Parallel.h, TensorIterator.h).
@@ -54,7 +59,7 @@ CPU_LOOPS = frozenset(("parallel_for", "parallel_reduce", "for_each", "serial_fo
 METAL_REQUESTS = frozenset(("getPipelineStateForFunc", "getMTLFunction", "getKernelFunction"))  # ATen/native/mps/MetalShaderLibrary.h
 # Nodes of an MPSGraph that only bring data into shape.
 SHAPING = re.compile(
-    r"^(new|alloc|init\w*|autorelease|retain|release|run\w*|encode\w*|compile\w*|feeds\w*|dataType|shape)$|constant|placeholder|reshape|cast|transpose|identity|shapeOf|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$", re.IGNORECASE
+    r"^(new|alloc|init\w*|autorelease|retain|release|run\w*|encode\w*|compile\w*|feeds\w*|dataType|shape)$|constant|placeholder|reshape|cast|transpose|identity|shapeOf|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$|^descriptor", re.IGNORECASE
 )
 _BACKENDS = (
     ("cuda", "cuda|CUDA"), ("cpu", "cpu|CPU"), ("mps", "mps|MPS"), ("xpu", "xpu|XPU"), ("mkldnn", "mkldnn|Mkldnn"), ("vulkan", "vulkan|Vulkan"),

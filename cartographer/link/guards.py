@@ -55,10 +55,10 @@ class World:
             return True
         if name in self.open_switches and not _OFF.fullmatch(name):
             return None
-        if name in self.constants:
-            return self.constants[name]
         if _OFF.fullmatch(name):
             return False
+        if name in self.constants:
+            return self.constants[name]
         if name in _APPLE:
             return self.device == "mps"
         return True if _ON.fullmatch(name) else None

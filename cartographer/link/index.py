@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from cartographer.link.hierarchy import Hierarchy
     from cartographer.model.fact import Definition, FileFacts
 
 # Namespaces that do not take part in a name: anonymous ones and those that a CPU capability or a macro puts in between.
@@ -209,6 +210,13 @@ class Index:
                     values.setdefault(macro.name, set()).add(macro.body.strip())
         truth = {"true": True, "1": True, "false": False, "0": False}
         return {name: truth[next(iter(seen))] for name, seen in values.items() if len(seen) == 1 and next(iter(seen)) in truth}
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """Which classes derive from which."""
+        from cartographer.link.hierarchy import Hierarchy
+
+        return Hierarchy(self.files, self.by_name)
 
     def named(self, name: str) -> list[Defined]:
         """The definitions of one bare name."""

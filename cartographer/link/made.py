@@ -71,7 +71,7 @@ class Maker:
         except ExpansionTooLargeError:
             return ""
         spelled = "".join(t.text if t.text == "::" else f" {t.text} " for t in tokens).replace(" ::", "::").replace(":: ", "::").strip()
-        match = re.search(r"((?:\w+::)*\w+)$", spelled)
+        match = re.search(r"((?:\w+::)*\w+)$", _before_parameters(spelled))
         return match[1] if match and match[1] != definition.macro[0] else ""
 
     def _file(self, path: str, facts: FileFacts, made: Made) -> None:
@@ -134,6 +134,18 @@ class Maker:
 
     def _wanted(self, name: str) -> bool:
         return not (_LEAF.fullmatch(name) or is_stub_macro(name))
+
+
+def _before_parameters(head: str) -> str:
+    """A head without the parameter list with which it ends: `void f (int a)` -> `void f`."""
+    if not head.endswith(")"):
+        return head
+    depth = 0
+    for at in range(len(head) - 1, -1, -1):
+        depth += (head[at] == ")") - (head[at] == "(")
+        if depth == 0:
+            return head[:at].rstrip()
+    return head
 
 
 def _settled(facts: FileFacts, lines: list[int], use: MacroUse) -> FileFacts:

@@ -32,10 +32,13 @@ class MetalKernels:
     def find(self, asked: Iterable[str], given: Iterable[str]) -> list[Given]:
         """The kernels that a request can mean: its own literals, or literals of callers put before or after them."""
         asked, given = list(asked), list(given)
-        names = [*asked, *(g + a for g in given for a in asked), *(a + g for g in given for a in asked), *given]
+        patterns = [t for t in (*asked, *given) if "{}" in t]
+        filled = [p.replace("{}", g, 1) for p in patterns for g in given if "{}" not in g]
+        names = [*filled, *asked, *(g + a for g in given for a in asked), *(a + g for g in given for a in asked), *given]
         found: dict[str, Given] = {}
         for name in names:
-            for tried in (name, _FORMAT.sub("", name).strip("_"), name + "_float"):
+            stem = _FORMAT.sub("", name).rstrip("_")
+            for tried in (name, stem, name + "_float", stem + "_float"):
                 if tried in self._places:
                     found.setdefault(tried, self._places[tried])
                     break

@@ -84,7 +84,7 @@ class Names:
             allowed = self._world.allows(defined.fact.guards)
             if allowed is False:
                 continue
-            counted = 0 if arguments is None or self._takes(defined, arguments) else 1
+            counted = 0 if arguments is None or self.takes(defined, arguments) else 1
             rank = (counted, depth, defined.path != scope.path, defined.device != scope.device, -nearness(defined.path, scope.path))
             best.append((rank, order, defined))
         best.sort(key=lambda item: item[:2])
@@ -93,7 +93,8 @@ class Names:
         first = best[0][0]
         return tuple(defined for rank, _, defined in best if rank == first)
 
-    def _takes(self, defined: Defined, arguments: int) -> bool:
+    def takes(self, defined: Defined, arguments: int) -> bool:
+        """Whether a call with so many arguments can enter a function; default arguments may stand in its declaration alone."""
         if defined.bounds is None:
             low, high = bounds(defined.fact)
             for declared in self._index.declarations.get(defined.name, ()):

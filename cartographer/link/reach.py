@@ -8,6 +8,7 @@ device cost so much that they only count when there is no other.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,6 +28,17 @@ CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0, "jit": 0.0}
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
+_ALONE = 3.0  # a launch of one thread keeps books
+_CHECKING = 6.0  # what only checks arguments leads nowhere
+_CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
+_FORMER = 3.0  # a way kept for older libraries
+_FORMERLY = re.compile(r"_(v[0-7]|legacy|fallback|deprecated)(_|$)")
+_SPECIAL = 0.3  # a specialisation is what its template was declared for
+_GOES_ON = 0.5
+_OPTIONAL = 1.1  # a step that some calls add
+_DELEGATES = 3.0
+_OUTS = ("_out", "_", "_out_")
+_PARTS = ("_", "_impl", "_internal", "_template", "_helper", "_common")
 _ASIDE = 30.0
 
 
@@ -51,9 +63,9 @@ class Way:
         return way
 
     @property
-    def end(self) -> tuple[str, str, int]:
+    def end(self) -> tuple[str, str, int, str]:
         """What tells ways apart: where they end."""
-        return (self.site.kind, self.site.path, self.site.line)
+        return (self.site.kind, self.site.path, self.site.line, self.site.name if self.site.kind == "stub" else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +133,7 @@ class Search:
                 self._helper(site, start, depth, ways, operators)
             else:
                 end = _COPIES if site.library == "CUDA runtime" else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
-                ways.append(Way(end + self._aside(site) + _order(site), (), site, start))
+                ways.append(Way(end + self._aside(site) + _order(site) + (_ALONE if site.alone else 0.0), (), site, start))
         return Reach(_best(ways), _distinct(operators), tuple(nulls))
 
     @cached_property
@@ -156,15 +168,42 @@ class Search:
                     continue  # the same function for another type: the first one stands for all
                 entered.add(target.segments)
             inner = self.reach(target, depth + 1)
-            extra = 1.0 + 0.3 * rank + self._aside(site) + _order(site)
+            extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + self._aside(site) + _order(site)
+            extra += _detour(target.name) - _continued(start, target)
             if site.given and (launching := _launching(inner)) is not None:
                 cost = 0.02 * len(launching.hops) + self._aside(site) + _order(site)
                 ways.append(Way(cost, (), site, start, launched=_through(launching, target, 0.0), others=_others(inner, launching)))
+                continue
+            if _hands_on(site, target, inner):
+                ways.append(Way(0.5 + self._aside(site) + _order(site), (), site, start))
                 continue
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             if NEVER in site.asks:
                 continue
             operators.extend(OperatorCall(o.site, (target, *o.hops)) for o in inner.operators if len(o.hops) < 5)
+
+
+def _detour(name: str) -> float:
+    """What a function's name adds to the cost of a way through it."""
+    return (_CHECKING if _CHECKS.search(name) else 0.0) + (_FORMER if _FORMERLY.search(name) else 0.0)
+
+
+def _continued(start: Defined, target: Defined) -> float:
+    """How much less a way costs through a function that is by its name the inner part of the other: `f` goes on in
+    `f_impl`, and `f_out` in `f`; what else is called besides comes before or after the work.
+    """
+    name, inner = start.name, target.name
+    if inner.startswith(name) and inner[len(name) :] in _PARTS:
+        return _GOES_ON
+    return _DELEGATES if name.startswith(inner) and name[len(inner) :] in _OUTS else 0.0
+
+
+def _hands_on(site: Site, target: Defined, inner: Reach) -> bool:
+    """Whether a template does nothing but hand a lambda on to a class that only its own parameter names
+    (`kernel_t<func_t>::launch(iter, f)`, aten/src/ATen/native/sparse/FlattenIndicesCommon.h).
+    """
+    given = any(g.symbol == "lambda" for g in site.given)
+    return given and not inner.ways and bool(target.fact.template) and [c.name.count("::") for c in target.fact.calls] == [1]
 
 
 def _order(site: Site) -> float:
@@ -174,6 +213,7 @@ def _order(site: Site) -> float:
     branch = 0.0
     if site.branch:
         branch = 1.5 if "case " in site.branch else (0.0 if "!(" in site.branch or site.branch.endswith("default") else 0.1)
+        branch += _OPTIONAL if site.optional else 0.0
     return min(site.order, 900) * 1e-4 + branch + (1.0 if site.without else 0.0)
 
 
@@ -184,7 +224,10 @@ def _launching(reach: Reach) -> Way | None:
 def _others(reach: Reach, launching: Way) -> tuple[Site, ...]:
     """Launches of other kernels than the first one's, in the order of their costs."""
     seen = {launching.launch.site.name}
-    found = []
+    found: list[Site] = []
+    for site in launching.others:
+        seen.add(site.name)
+        found.append(site)
     for way in reach.ways:
         site = way.launch.site
         if site.kind == "launch" and site.targets and site.name not in seen and way.cost < _ASIDE:
@@ -201,7 +244,7 @@ def _through(way: Way, target: Defined, extra: float, site: Site | None = None) 
 
 def _best(ways: list[Way]) -> tuple[Way, ...]:
     ways.sort(key=lambda way: way.cost)
-    kept: dict[tuple[str, str, int], Way] = {}
+    kept: dict[tuple[str, str, int, str], Way] = {}
     for way in ways:
         kept.setdefault(way.end, way)
         if len(kept) == KEPT:

@@ -46,6 +46,9 @@ class Site:
     stub: StubPlaces | None = None
     texts: tuple[str, ...] = ()  # literals that name a Metal kernel
     without: bool = False  # only in a build without some feature that the tree leaves open
+    alone: bool = False  # a launch of one single thread: bookkeeping
+    base: str = ""  # of a virtual call: the class whose overriders `targets` are
+    optional: bool = False  # under a condition without another side
     made: str = ""  # the macro whose body holds the call, when a macro made the function
 
 
@@ -60,14 +63,16 @@ class Spot:
     branch: str
     asks: frozenset[str]
     without: bool = False
+    optional: bool = False
 
     def site(
         self, kind: str, name: str, targets: tuple[Defined, ...] = (), *, called: Called | None = None, given: tuple[Given, ...] = (),
         library: str = "", stub: StubPlaces | None = None, texts: tuple[str, ...] = (), line: int = 0, never: bool = False,
+        alone: bool = False, base: str = "",
     ) -> Site:  # fmt: skip
         """What this call turned out to be."""
         asks = self.asks | {NEVER} if never else self.asks
         return Site(
             kind, name, self.inside.path, line or self.call.line, self.order, self.branch, asks, targets, called, given, library, stub, texts,
-            self.without, self.inside.use.macro if self.inside.use is not None else "",
+            self.without, alone, base, self.optional, self.inside.use.macro if self.inside.use is not None else "",
         )  # fmt: skip

@@ -151,7 +151,7 @@ namespace {
 template <typename T> __global__ void smallIndex(T* p) {}
 template <typename T> __global__ void largeIndex(T* p) {}
 }
-namespace sb { template <typename T> void launch(T* p) { smallIndex<T><<<1, 1>>>(p); } }
+namespace sb { template <typename T> void launch(T* p) { smallIndex<T><<<1, 32>>>(p); } }
 #define RUN_K(LAUNCH) \\
   LAUNCH<float>(p);
 #define RUN(x) RUN_K(sb::launch)
@@ -281,7 +281,7 @@ def test_the_catch_all_of_old_releases_and_trees_without_a_table():
 
 
 def test_a_launcher_may_launch_one_of_two_kernels():
-    files = {**LOOPS, N + "cuda/G.cu": "namespace at::native {\nTensor g(const Tensor& self) {\n  two_kernels(iter, [] (float a) { return a; });\n}\n}\n"}
+    files = {**LOOPS, N + "cuda/G.cu": "namespace at::native {\nTensor g(const Tensor& self) {\n  two_kernels(iter, [] GPU_LAMBDA (float a) { return a; });\n}\n}\n"}
     assert steps(files, operator("g(Tensor self) -> Tensor", "CUDA", "at::native::g")) == [
         ("entry", "g", 2), ("device", "lambda", 3), ("device", "elementwise_kernel", 4), ("device", "vectorized_kernel", 18),
     ]

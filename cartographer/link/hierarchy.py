@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Classes and what derives from them: which methods a call through a pointer or reference can enter, and which classes a
+file can see at all.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cartographer.link.index import CLASSES, FUNCTIONS, bare, segments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cartographer.link.index import Defined
+    from cartographer.link.names import Names, Scope
+    from cartographer.model.fact import FileFacts
+
+CLASSES_IN = ("aten/src/ATen/native/", "aten/src/ATen/quantized/", "aten/src/TH", "torch/csrc/distributed/c10d/")
+_ROOTS = ("", "aten/src", "aten/src/TH", "torch/csrc", "torch/csrc/api/include", "torch/lib")
+_NAMES = re.compile(r"[A-Za-z_][\w:]*")
+_UNTOLD = frozenset(("auto", "const", "typename", "std::shared_ptr", "std::unique_ptr", "c10::intrusive_ptr", "intrusive_ptr"))
+_DEEP = 400  # files that an include may bring
+
+
+@dataclass
+class Hierarchy:
+    """The classes of a tree's kernels, by what they derive from."""
+
+    files: Mapping[str, FileFacts]
+    by_name: Mapping[str, list[Defined]]
+    _seen: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def derived(self) -> dict[tuple[str, ...], list[Defined]]:
+        """The classes that derive directly from each class."""
+        table: dict[tuple[str, ...], list[Defined]] = {}
+        for cls in self._classes:
+            for base in self._bases(cls):
+                table.setdefault(base.segments, []).append(cls)
+        return table
+
+    @cached_property
+    def _classes(self) -> tuple[Defined, ...]:
+        return tuple(d for name in sorted(self.by_name) for d in self.by_name[name] if d.fact.kind in CLASSES and d.path.startswith(CLASSES_IN))
+
+    def _bases(self, cls: Defined) -> list[Defined]:
+        found = []
+        for written in cls.fact.bases:
+            wanted = segments(written.partition("<")[0].strip())
+            known = [d for d in self.by_name.get(wanted[-1], ()) if d.fact.kind in CLASSES and d.path.startswith(CLASSES_IN)] if wanted else []
+            around = cls.segments[:-1]
+            for up in range(len(around) + 1):
+                here = [d for d in known if d.segments == (*around[: len(around) - up], *wanted)]
+                if here:
+                    found.append(here[0])
+                    break
+        return found
+
+    def of(self, declared: str, names: Names, scope: Scope) -> tuple[Defined, ...] | None:
+        """The class that a declared type names, with all that derive from it; () when the type is no class of a kernel's code,
+        None when nothing tells the type.
+        """
+        words = [w for w in _NAMES.findall(declared) if w not in _UNTOLD]
+        if not words:
+            return None
+        known = False
+        for word in reversed(words):
+            for cls in names.classes(word, scope):
+                if cls.path.startswith(CLASSES_IN):
+                    return self._with_derived(cls)
+                known = True
+        return () if known else None
+
+    def _with_derived(self, cls: Defined) -> tuple[Defined, ...]:
+        found = {cls.segments: cls}
+        waiting = [cls]
+        while waiting:
+            for inner in self.derived.get(waiting.pop().segments, ()):
+                if inner.segments not in found:
+                    found[inner.segments] = inner
+                    waiting.append(inner)
+        return tuple(found.values())
+
+    def methods(self, cls: Defined, member: str) -> tuple[Defined, ...]:
+        """The definitions of a method in one class, wherever they stand."""
+        return tuple(d for d in self.by_name.get(member, ()) if d.segments[:-1] == cls.segments and d.fact.kind in FUNCTIONS)
+
+    def inherited(self, cls: Defined, member: str) -> tuple[Defined, ...]:
+        """The definitions of a method in the nearest base class that has one."""
+        for base in self._bases(cls):
+            found = self.methods(base, member) or self.inherited(base, member)
+            if found:
+                return found
+        return ()
+
+    def sees(self, path: str, method: Defined) -> bool:
+        """Whether a file can name the class of a method: it includes the class's file, or the class stands in it."""
+        owner = method.segments[:-1]
+        places = {d.path for d in self.by_name.get(bare(owner[-1]), ()) if d.fact.kind in CLASSES and d.segments == owner}
+        return not places or bool(places & self._visible(path))
+
+    def _visible(self, path: str) -> frozenset[str]:
+        """The files that a file includes, through others too."""
+        known = self._seen.get(path)
+        if known is None:
+            found, waiting = {path}, [path]
+            while waiting and len(found) < _DEEP:
+                for included in self._included(waiting.pop()):
+                    if included not in found:
+                        found.add(included)
+                        waiting.append(included)
+            known = self._seen[path] = frozenset(found)
+        return known
+
+    def _included(self, path: str) -> list[str]:
+        facts = self.files.get(path)
+        if facts is None:
+            return []
+        folder = posixpath.dirname(path)
+        found = []
+        for include in facts.includes:
+            tried = (posixpath.normpath(posixpath.join(root, include.target)) for root in (folder, *_ROOTS))
+            found.extend([t for t in tried if t in self.files][:1])
+        return found

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which of several ways is the main one, what is no way at all, and ways that only variables and classes tell."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sources import N, made, operator, steps
+
+LAUNCHER = """namespace at::native {
+template <typename func_t> __global__ void elementwise_kernel(int n, func_t f) {}
+template <typename func_t> void gpu_kernel(TensorIteratorBase& iter, const func_t& f) { elementwise_kernel<func_t><<<8, 64>>>(1, f); }
+}
+"""
+
+
+def cuda(body, **more):
+    """A CUDA file, and the steps of its `f_cuda`."""
+    files = {N + "cuda/Loops.cuh": LAUNCHER, N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n", **more}
+    return steps(files, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))
+
+
+def test_a_lambda_in_a_variable_is_what_a_loop_runs():
+    files = {N + "cpu/F.cpp": "namespace at::native {\nvoid f_cpu(const Tensor& self) {\n  auto loop = [&](int64_t begin, int64_t end) {\n    work(begin);\n  };\n"
+             "  at::parallel_for(0, 8, 1, loop);\n}\n}\n"}
+    assert steps(files, operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_cpu"), key="CPU") == [("entry", "f_cpu", 2), ("device", "lambda", 3)]
+
+
+def test_lambdas_of_the_host_are_no_device_code_and_wrapped_ones_are():
+    body = "void f_cuda(const Tensor& self) {\n  auto host = [](TensorIterator& iter) { g(iter); };\n  gpu_kernel(iter, host);\n"
+    assert ("device", "lambda", 3) not in cuda(body + "}\n")
+    assert ("device", "lambda", 3) in cuda(body.replace("[](", "[] GPU_LAMBDA (") + "}\n")
+    assert ("device", "lambda", 3) in cuda("void f_cuda(const Tensor& self) {\n  gpu_kernel(iter, func_wrapper<float>([] GPU_LAMBDA(float a) { return a; }));\n}\n")
+
+
+def test_functors_through_an_alias_but_no_plain_data():
+    body = "template <typename T> struct Ops {\n T reduce(T a) { return a; }\n T combine(T a) { return a; }\n T project(T a) { return a; }\n};\nstruct Options { int a; };\n"
+    call = "void f_cuda(const Tensor& self) {\n  using ops_t = Ops<float>;\n  ops_t ops(self);\n  gpu_kernel(iter, ops);\n}\n"
+    assert ("device", "Ops", 2) in cuda(body + call)
+    assert ("device", "Options", 7) not in cuda(body + "void f_cuda(const Tensor& self) { gpu_kernel(iter, Options{}); }\n")
+
+
+def test_of_two_stubs_in_one_call_the_one_named_like_the_entry_is_main():
+    files = {N + "Scatter.cpp": """namespace at::native {
+DEFINE_DISPATCH(scatter_stub);
+DEFINE_DISPATCH(scatter_reduce_stub);
+TORCH_IMPL_FUNC(scatter_src_out)(const Tensor& self) { scatter_impl(self, scatter_reduce_stub, scatter_stub); }
+TORCH_IMPL_FUNC(scatter_reduce_out)(const Tensor& self) { scatter_impl(self, scatter_reduce_stub, scatter_stub); }
+}
+""", N + "cuda/Scatter.cu": "namespace at::native {\nvoid a() {}\nvoid b() {}\nREGISTER_DISPATCH(scatter_stub, &a)\nREGISTER_DISPATCH(scatter_reduce_stub, &b)\n}\n"}
+    for name, first in (("src", "scatter_stub"), ("reduce", "scatter_reduce_stub")):
+        found = steps(files, operator(f"scatter.{name}(Tensor self) -> Tensor", "CUDA", f"at::native::structured_scatter_{name}_out"))
+        assert [s for role, s, _ in found if role == "stub"] == [first, *{"scatter_stub", "scatter_reduce_stub"} - {first}]
+
+
+PACKED = {N + "quantized/Packed.h": "struct Params {\n  virtual Tensor apply(Tensor x) = 0;\n};\n",
+          N + "quantized/cpu/A.cpp": "#include <ATen/native/quantized/Packed.h>\nstruct PackedA : public Params {\n  Tensor apply(Tensor x) override {\n"
+          "    fbgemm::fbgemmPacked(x);\n  }\n};\n",
+          N + "quantized/cpu/B.cpp": "struct PackedB : public Params {\n  Tensor apply(Tensor x) override {\n    return x;\n  }\n};\n",
+          N + "quantized/cpu/C.cpp": "struct Other {\n  Tensor apply(Tensor x) {\n    ideep::matmul_forward::compute(x);\n  }\n};\n"}
+
+
+def test_a_virtual_call_enters_what_overrides_and_nothing_that_is_only_named_alike():
+    files = {**PACKED, N + "quantized/cpu/Q.cpp": "namespace at::native {\nTensor run(Tensor x, const c10::intrusive_ptr<Params>& packed) {\n  return packed->apply(x);\n}\n}\n"}
+    found = steps(files, operator("q(Tensor x, Params packed) -> Tensor", "CPU", "at::native::run"), key="CPU")
+    assert found == [("entry", "run", 2), ("kernel", "apply", 3), ("library", "fbgemmPacked", 4), ("kernel", "apply", 2)]
+
+
+def test_a_method_of_a_class_that_the_file_cannot_see_is_not_entered():
+    files = {**PACKED, N + "quantized/cpu/Q.cpp": '#include "A.cpp"\nnamespace at::native {\nTensor run(Tensor x) {\n  return x.lead().apply(x);\n}\n}\n'}
+    found = steps(files, operator("q(Tensor x) -> Tensor", "CPU", "at::native::run"), key="CPU")
+    assert ("library", "compute", 3) not in found
+    assert ("library", "fbgemmPacked", 4) in found
+
+
+def test_a_call_of_a_variable_or_of_another_class_is_no_operator():
+    files = {N + "R.cpp": "namespace at::native {\nTensor r(const Tensor& self) {\n  at::uniform_real<double> uniform(0, 1);\n  double a = uniform(self);\n"
+             "  auto p = s.to<double>();\n  return self.to(self);\n}\n}\n"}
+    others = [operator("uniform(Tensor self) -> Tensor"), operator("to(Tensor self, Tensor other) -> Tensor"), operator("to.x(Tensor self) -> Tensor")]
+    found = steps(files, operator("r(Tensor self) -> Tensor", "CPU", "at::native::r"), *others, key="CPU")
+    assert found == [("entry", "r", 2), ("calls", "to", 6)]
+
+
+def test_what_checks_adds_or_keeps_books_is_not_the_main_way():
+    body = """__global__ void book(int* p) {}
+__global__ void work(int* p) {}
+void check_args(const Tensor& t) { book<<<8, 8>>>(t); }
+void fill(const Tensor& t) { book<<<8, 8>>>(t); }
+void inner(const Tensor& t) { work<<<8, 8>>>(t); }
+"""
+    for call in ("check_args(self);", "if (symmetric) { fill(self); }", "book<<<1, 1>>>(p);"):
+        found = cuda(f"{body}void f_cuda(const Tensor& self) {{\n  {call}\n  inner(self);\n}}\n")
+        assert next(s for role, s, _ in found if role == "device") == "work", call
+
+
+def test_a_function_goes_on_in_its_inner_part_before_a_kept_former_one():
+    body = ("__global__ void old(int* p) {}\n__global__ void now(int* p) {}\nvoid run_v7(const Tensor& t) { old<<<8, 8>>>(t); }\n"
+        "template <typename T> void run_(const Tensor& t);\ntemplate <> void run_<float>(const Tensor& t) { more(t); }\nvoid more(const Tensor& t) { now<<<8, 8>>>(t); }\n"
+        "void run(const Tensor& t) { if (enabled()) { run_<float>(t); } else { run_v7(t); } }\nvoid f_cuda(const Tensor& self) { run(self); }\n")
+    assert [s for role, s, _ in cuda(body) if role == "device"][:1] == ["now"]
+
+
+def test_kernels_that_a_macro_heads_and_kernels_handed_to_a_callback():
+    body = ("#define DEFINE_KERNEL(name, ...) template <__VA_ARGS__> __global__ void name(const Params params)\nDEFINE_KERNEL(attn_kernel, bool A) {\n  go(params);\n}\n"
+        "void f_cuda(const Tensor& self) {\n  auto kernel = &attn_kernel<true>;\n  kernel<<<8, 8>>>(params);\n}\n")
+    assert [(role, line) for role, _, line in cuda(body)] == [("entry", 6), ("device", 3)]
+    body = ("__global__ void first(int* p) {}\ntemplate <typename T> void each(T cb) {\n  cb(Kernel<float>(), first);\n}\n"
+        "void f_cuda(const Tensor& self) {\n  auto launch = [&](auto k, auto fn) {\n    fn<<<8, 8>>>(p);\n  };\n  each(launch);\n}\n")
+    assert cuda(body) == [("entry", "f_cuda", 6), ("device", "first", 2)]
+
+
+def test_a_graph_of_cudnns_frontend_runs_by_its_method():
+    more = {N + "cudnn/MHA.cpp": "#include <cudnn_frontend.h>\nnamespace at::native {\nvoid run_mha(const Tensor& t) {\n  graph->execute(handle, pack);\n}\n}\n"}
+    assert cuda("void f_cuda(const Tensor& self) { run_mha(self); }\n", **more)[-1] == ("library", "graph->execute", 4)
+
+
+def test_a_metal_kernels_name_filled_in_by_the_caller():
+    files = {N + "mps/operations/Bit.mm": """namespace at::native {
+static void exec(const Tensor& self, const std::string& kernel_name) {
+  auto p = lib.getPipelineStateForFunc(kernel_name);
+}
+static void bit(const Tensor& self, const std::string& op_name) {
+  exec(self, fmt::format("bit_{}_tensor", op_name));
+}
+Tensor xor_mps(const Tensor& self) { bit(self, "xor"); }
+}
+""", N + "mps/kernels/Bit.metal": "kernel void bit_and_tensor(device float* p [[buffer(0)]]) {\n}\nkernel void bit_xor_tensor(device float* p [[buffer(0)]]) {\n}\n"}
+    found = steps(files, operator("bit(Tensor self) -> Tensor", "MPS", "at::native::xor_mps"), key="MPS")
+    assert [s for s in found if s[0] == "device"] == [("device", "bit_xor_tensor", 3)]
+
+
+def test_an_operator_looked_up_in_the_dispatcher_and_overriders_behind_a_calls_result():
+    files = {"torch/csrc/distributed/c10d/Backend.hpp": "namespace c10d {\nstruct Backend {\n  virtual int reduce(Tensor t) { return 0; }\n};\nstruct Group {\n"
+             "  c10::intrusive_ptr<Backend> getBackend(int d) { return b; }\n};\n}\n",
+             "torch/csrc/distributed/c10d/Nccl.cpp": "namespace c10d {\nstruct Nccl : public Backend {\n  int reduce(Tensor t) override {\n    ncclReduce(t);\n  }\n};\n}\n",
+             "torch/csrc/distributed/c10d/Ops.cpp": "namespace at::native {\nint reduce_cuda(Tensor t, const c10::intrusive_ptr<c10d::Group>& group) {\n"
+             '  return group->getBackend(0)->reduce(t);\n}\nint all(Tensor t) {\n  static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::reduce", "");\n}\n}\n'}
+    inner = operator("reduce(Tensor t) -> Tensor", "CUDA", "at::native::reduce_cuda")
+    assert steps(files, inner) == [("entry", "reduce_cuda", 2), ("kernel", "reduce", 3), ("library", "ncclReduce", 4), ("kernel", "reduce", 3)]
+    maker, _ = made(files, operator("all(Tensor t) -> Tensor", "CUDA", "at::native::all"), inner)
+    assert [s.symbol for s in maker.chain(maker.tree.operators[0], "CUDA").steps][1:3] == ["aten::reduce", "at::native::reduce_cuda"]
