@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from cartographer.cli.shared import atlas_option
+from cartographer.errors import StoreError
 
 
 @click.command("serve")
@@ -14,14 +17,27 @@ from cartographer.cli.shared import atlas_option
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @atlas_option
 def serve_command(named: str | None, port: int, no_browser: bool, atlas: str | None) -> None:
-    """Show an atlas in the browser. Only this machine can reach it. Ctrl-C ends it."""
-    from cartographer.query import atlases, serve
+    """Show an atlas in the browser, or a folder of several. Only this machine can reach it. Ctrl-C ends it."""
+    from cartographer.query import serve
 
-    folder = atlases.chosen(named or atlas).parent
-    with serve.server(folder, port) as running:
-        click.echo(f"{serve.address(running)}  (Ctrl-C ends it)")
+    folder = _folder(named or atlas)
+    if not (folder / "index.html").is_file():
+        raise StoreError("this atlas has no pages", where=str(folder), hint="build it without --no-html")
+    root, begin = serve.site_of(folder)
+    with serve.server(root, port) as running:
+        address = f"{serve.address(running)}{begin}"
+        click.echo(f"{address}  (Ctrl-C ends it)")
         if not no_browser:
             import webbrowser
 
-            webbrowser.open(serve.address(running))
+            webbrowser.open(address)
         running.serve_forever()
+
+
+def _folder(named: str | None) -> Path:
+    """The folder of the atlas that is meant, or one that lists several."""
+    from cartographer.query import atlases, serve
+
+    if named is not None and (Path(named) / serve.LIST).is_file():
+        return Path(named)
+    return atlases.chosen(named).parent

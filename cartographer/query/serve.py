@@ -7,12 +7,14 @@ import os
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from cartographer.errors import StoreError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+LIST = "releases.js"  # marks a folder that lists atlases (render/collection.py)
 _HOSTS = frozenset(("127.0.0.1", "localhost"))
 
 
@@ -59,6 +61,14 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass  # a browser that goes away in the middle of a page is no error
+
+
+def site_of(folder: Path) -> tuple[Path, str]:
+    """What to serve for an atlas, and where in it the atlas begins: pages of one that stands among others lead to those."""
+    if (folder / LIST).is_file():
+        return folder, ""
+    above = folder.absolute().parent
+    return (above, f"{quote(folder.absolute().name)}/") if (above / LIST).is_file() else (folder, "")
 
 
 def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:

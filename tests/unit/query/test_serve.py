@@ -150,3 +150,13 @@ def test_taken_port_and_no_pages(running, tmp_path):
     with pytest.raises(StoreError, match="no pages"):
         serve.server(tmp_path)
     assert socket.gethostbyname("127.0.0.1") == "127.0.0.1"
+
+
+def test_an_atlas_among_others_is_served_with_them(tmp_path):
+    shelf = tmp_path / "atlas"
+    one = shelf / "v1.0 é"
+    one.mkdir(parents=True)
+    assert serve.site_of(one) == (one, "")
+    (shelf / "releases.js").write_text("")
+    assert serve.site_of(one) == (shelf, "v1.0%20%C3%A9/")
+    assert serve.site_of(shelf) == (shelf, "")
