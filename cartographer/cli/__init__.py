@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from cartographer import __version__
-from cartographer.errors import CartographerError
+from cartographer.errors import CartographerError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,7 @@ COMMANDS = {
     "completion": "completion",
 }
 PROGRAM = "cartographer"
+_LONGEST = 400  # characters of one word in an error
 _COMPLETE = "_CARTOGRAPHER_COMPLETE"
 
 
@@ -102,6 +103,8 @@ def _run(words: list[str], *, debug: bool) -> int:
 def _invoke(words: list[str]) -> int:
     if _COMPLETE in os.environ:  # click answers the shell and leaves
         commands.main(args=words, prog_name=PROGRAM, complete_var=_COMPLETE)
+    if any("\0" in word for word in words):  # no shell can send it, a program may
+        raise UsageError("a word with a NUL byte")
     try:
         with commands.make_context(PROGRAM, words) as context:
             code = commands.invoke(context)
@@ -118,6 +121,7 @@ def _code_of(error: BaseException) -> int | None:
             tell(error)
             return error.exit_code
         case click.ClickException():
+            error.message = _shown(error.message)
             error.show()
             return error.exit_code
         case click.Abort() | KeyboardInterrupt():
@@ -139,10 +143,18 @@ def tell(error: CartographerError, subject: str = "") -> None:
 
     ink = Ink.for_stream(sys.stderr)
     place = (f"{subject}: " if subject else "") + (f"{error.where}: " if error.where else "")
-    _say(f"{ink.bad('error:')} {place}{error.message}")
+    _say(f"{ink.bad('error:')} {_shown(place + error.message)}")
     if error.hint:
         for line in error.hint.splitlines():
-            click.echo(f"  {line}", err=True)
+            click.echo(f"  {_shown(line)}", err=True)
+
+
+def _shown(text: str) -> str:
+    """What came from elsewhere, so that it neither floods nor steers a terminal."""
+    import re
+
+    short = re.sub(rf"\S{{{_LONGEST},}}", lambda word: f"{word[0][: _LONGEST // 2]}…{word[0][-_LONGEST // 4 :]}", text)
+    return short if short.isprintable() else "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in short)
 
 
 def _say(text: str) -> None:
