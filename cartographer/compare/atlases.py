@@ -1,85 +1,104 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What only two whole atlases can tell: kernels that moved or changed, bindings, what serves a backend, Nodes."""
+"""What only two whole atlases can tell: kernels that moved or changed, bindings, what serves a backend, Nodes, callers."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cartographer.model.change import Change, ChangePlace, Level
-from cartographer.model.operator import Status
+from cartographer.compare.kernels import kernel_changes
+from cartographer.compare.operators import in_order
+from cartographer.model.change import Change, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from cartographer.model.operator import Chain, Operator, Step
+    from cartographer.model.change import Comparison
+    from cartographer.model.compared import ComparedAtlas, ComparedOperator
 
-_BODY_ROLES = ("kernel", "entry")
+# What serves a key where nobody registered anything for the operator (aten/src/ATen/core/dispatch/OperatorEntry.cpp).
+_FALLBACKS = frozenset(("backend fallback", "fallthrough backend fallback", "missing"))
+_NODE = re.compile(r"Autograd\w+?(?=\d+)|\d+")
+_SHOWN = 6
 
 
-def atlas_changes(old: Iterable[Operator], new: Iterable[Operator]) -> tuple[Change, ...]:
-    """The changes of operators that both atlases have."""
-    before = {op.name: op for op in old}
+_NO_CODE = "one of the atlases holds no code of kernels: whether it changed is not told; build it again, from a tree or a clone"
+
+
+def with_atlases(found: Comparison, old: ComparedAtlas, new: ComparedAtlas) -> Comparison:
+    """A comparison of operator lists with all that the atlases of both sides add."""
+    changes = with_callers((*found.changes, *atlas_changes(old, new, found.changes)), old, new)
+    notes = () if old.bodies and new.bodies else (_NO_CODE,)
+    return in_order(replace(found, changes=changes, notes=(*found.notes, *notes)))
+
+
+def atlas_changes(old: ComparedAtlas, new: ComparedAtlas, told: Iterable[Change] = ()) -> tuple[Change, ...]:
+    """The changes of operators that both atlases have. `told`: what the operator lists say already, it is not said twice."""
+    known = {(c.op, str(c.detail.get("key"))) for c in told if c.id.startswith(("dispatch-", "effective-"))}
+    backends = frozenset(key for side in (old, new) for operator in side.operators.values() for key in operator.chains)
     changes: list[Change] = []
-    for now in new:
-        if (was := before.get(now.name)) is not None:
-            changes += (*_bindings(was, now), *_served(was, now), *_kernels(was, now), *_nodes(was, now))
+    for name, now in new.operators.items():
+        if (was := old.operators.get(name)) is not None:
+            changes += (*_bindings(was, now), *_served(was, now, known, backends), *kernel_changes(was, now, old.bodies, new.bodies), *_nodes(was, now))
     return tuple(changes)
 
 
-def _bindings(was: Operator, now: Operator) -> Iterator[Change]:
-    before = {b.python: b for b in was.bindings if not b.deprecated}
-    after = {b.python: b for b in now.bindings if not b.deprecated}
-    for name in sorted(after.keys() - before.keys()):
+def with_callers(changes: Sequence[Change], old: ComparedAtlas, new: ComparedAtlas) -> tuple[Change, ...]:
+    """Each break and maybe with the operators whose code calls it: of the side that still has it."""
+    found = []
+    for change in changes:
+        side = new if change.op in new.operators else old
+        operator = side.operators.get(change.op)
+        callers = [name for name in operator.callers if name != change.op] if operator is not None else []
+        found.append(replace(change, detail={**change.detail, "callers": callers}) if change.level > Level.INFO else change)
+    return tuple(found)
+
+
+def _bindings(was: ComparedOperator, now: ComparedOperator) -> Iterator[Change]:
+    for name in sorted(now.bindings.keys() - was.bindings.keys()):
         yield Change("binding-gained", Level.INFO, now.name, f"{name} reaches it now", new=name, detail={"python": name})
-    for name in sorted(before.keys() - after.keys()):
+    for name in sorted(was.bindings.keys() - now.bindings.keys()):
         yield Change("binding-lost", Level.BREAK, now.name, f"{name} no longer reaches it", old=name, detail={"python": name})
-    for name in sorted(before.keys() & after.keys()):
-        a, b = before[name], after[name]
-        if (a.function, _unsharded(a.file)) != (b.function, _unsharded(b.file)):
-            reason = f"{name} is bound in another file or by another function"
-            yield Change("binding-moved", Level.INFO, now.name, reason, f"{a.function} {a.file}", f"{b.function} {b.file}", {"python": name})
+    for name in sorted(was.bindings.keys() & now.bindings.keys()):
+        (function, file), (function_now, file_now) = was.bindings[name], now.bindings[name]
+        if (function, _unsharded(file)) != (function_now, _unsharded(file_now)):
+            what = "another function" if function != function_now else "another file"
+            yield Change("binding-moved", Level.INFO, now.name, f"{name} is bound in {what}", f"{function} {file}", f"{function_now} {file_now}", {"python": name})
 
 
 def _unsharded(file: str) -> str:
-    stem, dot, suffix = file.rpartition(".")
-    head, _, shard = stem.rpartition("_")
-    return f"{head}{dot}{suffix}" if head and shard.isdigit() else file
+    """`python_torch_functions_1.cpp` is one of the parts of `python_torch_functions.cpp`."""
+    return re.sub(r"_\d+(?=\.\w+$)", "", file)
 
 
-def _served(was: Operator, now: Operator) -> Iterator[Change]:
+def _served(was: ComparedOperator, now: ComparedOperator, told: set[tuple[str, str]], backends: frozenset[str]) -> Iterator[Change]:
+    """One change for all keys that go the same way."""
+    ways: dict[tuple[str, str, bool], list[str]] = {}
     for key in sorted(was.dispatch.keys() & now.dispatch.keys()):
         before, after = was.dispatch[key], now.dispatch[key]
-        if before != after:
-            level = Level.MAYBE if after == "missing" else Level.INFO
-            yield Change("served-changed", level, now.name, f"{key} is served by: {after}, it was: {before}", before, after, {"key": key})
+        if before != after and (now.name, key) not in told:
+            ways.setdefault((before, after, key in backends), []).append(key)
+    for (before, after, backend), keys in ways.items():
+        shown = ", ".join(keys[:_SHOWN]) + (f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
+        reason = f"{shown}: {after}, it was {before}" if after != "missing" else f"{shown}: nothing serves it any more, {before} did"
+        fold = ""
+        if {before, after} <= _FALLBACKS:
+            fold = f"{shown}: the key's own fallback is another ({after}, it was {before}), nothing of the operator"
+        elif not backend:
+            fold = f"{shown}, no backends that chains are followed for: {after}, it was {before}"
+        level = Level.MAYBE if after == "missing" and backend and not fold else Level.INFO
+        yield Change("served-changed", level, now.name, reason, before, after, {"key": keys[0], "keys": keys}, fold=fold)
 
 
-def _kernels(was: Operator, now: Operator) -> Iterator[Change]:
-    for key in sorted(was.kernels.keys() & now.kernels.keys()):
-        old, new = was.kernels[key], now.kernels[key]
-        if old.status is not Status.RESOLVED or new.status is not Status.RESOLVED:
-            continue
-        a, b = _main(old), _main(new)
-        if a is None or b is None:
-            continue
-        places = tuple(ChangePlace(side, step.path, step.line) for side, step in (("old", a), ("new", b)) if step.path)
-        if a.path != b.path:
-            yield Change("kernel-moved", Level.INFO, now.name, f"the {key} kernel stands in another file", a.path, b.path, {"key": key}, places)
-        elif _shape(old) != _shape(new):
-            yield Change("chain-changed", Level.INFO, now.name, f"another way leads to the {key} kernel", " → ".join(_shape(old)),
-                         " → ".join(_shape(new)), {"key": key}, places)
-
-
-def _main(chain: Chain) -> Step | None:
-    return next((step for role in _BODY_ROLES for step in chain.steps if step.role == role), None)
-
-
-def _shape(chain: Chain) -> tuple[str, ...]:
-    return tuple(step.symbol for step in chain.steps if step.role != "calls")
-
-
-def _nodes(was: Operator, now: Operator) -> Iterator[Change]:
-    before, after = (set(op.autograd.nodes) if op.autograd else set() for op in (was, now))
-    if before and after and before != after:
-        reason = "grad_fn has another name: code that asks for it by name sees the new one"
-        yield Change("node-renamed", Level.MAYBE, now.name, reason, ", ".join(sorted(before)), ", ".join(sorted(after)))
+def _nodes(was: ComparedOperator, now: ComparedOperator) -> Iterator[Change]:
+    gone, come = sorted(set(was.nodes) - set(now.nodes)), sorted(set(now.nodes) - set(was.nodes))
+    if not was.nodes or not now.nodes or not (gone or come):
+        return
+    texts = ", ".join(was.nodes), ", ".join(now.nodes)
+    if not gone:
+        yield Change("node-gained", Level.INFO, now.name, f"grad_fn can be {', '.join(come)} too", *texts, {"gained": come})
+        return
+    numbered = {_NODE.sub("", name) for name in gone} == {_NODE.sub("", name) for name in come}
+    reason = "grad_fn has another number: rows of derivatives.yaml came or went before it" if numbered else "grad_fn has another name"
+    yield Change("node-renamed", Level.MAYBE, now.name, f"{reason}; code that asks for it by name sees the new one", *texts, {"lost": gone, "gained": come})

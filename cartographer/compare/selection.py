@@ -29,10 +29,16 @@ class Selection:
         return (
             change.level >= self.level
             and (not self.ops or any(fnmatchcase(name, glob) for glob in self.ops for name in (change.op, short, short.partition(".")[0])))
-            and (not self.backend or change.detail.get("key") == self.backend)
+            and (not self.backend or self.backend in _keys(change))
             and (not self.kinds or change.id in self.kinds)
             and (self.core is None or change.op in self.core)
         )
+
+
+def _keys(change: Change) -> tuple[object, ...]:
+    """The dispatch keys that a change is of."""
+    keys = change.detail.get("keys")
+    return tuple(keys) if isinstance(keys, list) else (change.detail.get("key"),)
 
 
 def select(comparison: Comparison, selection: Selection) -> Comparison:

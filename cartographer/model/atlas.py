@@ -163,5 +163,6 @@ class Atlas:
     landmarks: tuple[Landmark, ...] = ()
     paths: tuple[str, ...] = ()  # of all files of the tree, scanned or not, sorted
     rows: OperatorList | None = None  # the declarations alone, as two releases are compared by
+    bodies: Mapping[str, Mapping[int, bytes]] = field(default_factory=dict)  # path -> line of a step -> statements of the function there (compare/bodies.py)
     inputs: str = ""  # digest of everything that it was made from; the same digest again means that nothing changed
     lineage: Lineage = field(default_factory=Lineage)  # what became of its operators over the releases at hand

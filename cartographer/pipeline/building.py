@@ -19,6 +19,7 @@ from cartographer.checkout.open import SourceRequest, history_repository, open_t
 from cartographer.codegen import operators as codegen
 from cartographer.codegen import sources as generators
 from cartographer.codegen.files import generated_files
+from cartographer.compare import advice, bodies
 from cartographer.compare.rows import operator_list
 from cartographer.declare import declarations
 from cartographer.dispatch import assemble, collect
@@ -29,7 +30,7 @@ from cartographer.model.age import Ages
 from cartographer.model.atlas import Atlas, Strata
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline import lineage
-from cartographer.pipeline.lists import matching
+from cartographer.pipeline.lists import advice_texts, matching
 from cartographer.progress import SilentProgress
 from cartographer.scan.cache import FactCache
 from cartographer.scan.pool import FactBase, gather_from
@@ -188,7 +189,8 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         strata=strata,
         landmarks=marks,
         paths=tuple(file.path for file in listed),
-        rows=operator_list(tree.info, declared, codegen.added(declared, sources)),
+        rows=operator_list(tree.info, declared, codegen.added(declared, sources), advice.advice_in(advice_texts(tree))),
+        bodies=bodies.of_steps(linked.operators, facts, tree.read_many),
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ from cartographer.checkout.cache import Cache, write_whole
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest, remote_tags
-from cartographer.compare.atlases import atlas_changes
-from cartographer.compare.operators import compare, in_order
+from cartographer.compare.atlases import with_atlases
+from cartographer.compare.operators import compare
 from cartographer.errors import CartographerError, NotFound, UsageError
 from cartographer.model.change import Level, operators_by_level
 from cartographer.pipeline import lineage
@@ -184,7 +184,7 @@ def _sides(before: Path | None, folder: Path) -> _Sides:
             if listed is None:
                 return _Sides(None, frozenset(), here)
             found = compare(listed, after)
-            whole = in_order(replace(found, changes=(*found.changes, *atlas_changes(old.operators(), new.operators()))))
+            whole = with_atlases(found, old.compared(), new.compared())
     return _Sides(whole, frozenset(listed.rows), here)
 
 

@@ -42,7 +42,7 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
 def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
     """The list that a request means; only the files that tell of operators are read."""
-    return list_of_tree(open_tree(request, progress, only=_is_wanted), Cache(request.cache))
+    return list_of_tree(open_tree(request, progress, only=is_wanted), Cache(request.cache))
 
 
 def list_of_tree(tree: Tree, cache: Cache | None = None) -> OperatorList:
@@ -64,7 +64,7 @@ def _made(tree: Tree) -> OperatorList:
     from cartographer.compare.rows import operator_list
     from cartographer.declare import declarations
 
-    files = dict(tree.read_many(sorted(f.path for f in tree.files() if _is_wanted(f.path))))
+    files = dict(tree.read_many(sorted(f.path for f in tree.files() if is_wanted(f.path))))
     declared = declarations.load({path: files[path] for path in declarations.WANTED if path in files})
     sources = {path: data for path, data in files.items() if generators.matches(path)}
     texts = {path: data for path, data in files.items() if advice.WANTED.fullmatch(path)}
@@ -81,7 +81,8 @@ def _decoded(data: bytes | None) -> _Kept | None:
         return None
 
 
-def _is_wanted(path: str) -> bool:
+def is_wanted(path: str) -> bool:
+    """Whether a file tells of operators: what a list is made from."""
     return path in _YAML or generators.matches(path) or advice.WANTED.fullmatch(path) is not None
 
 
@@ -89,7 +90,7 @@ def _digest(tree: Tree) -> str:
     """Of the wanted files' names and blobs, and of our own makers."""
     digest = hashlib.sha256(_makers_version().encode())
     for file in tree.files():
-        if _is_wanted(file.path):
+        if is_wanted(file.path):
             digest.update(f"{file.path} {file.blob}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:40]
 
@@ -102,6 +103,11 @@ def _makers_version() -> str:
         for path in sorted(package.glob(pattern)):
             digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def advice_texts(tree: Tree) -> dict[str, bytes]:
+    """The files that may say what to call instead of an operator."""
+    return dict(tree.read_many([f.path for f in tree.files() if advice.WANTED.fullmatch(f.path)]))
 
 
 def matching(tree: Tree, globs: Iterable[str]) -> dict[str, bytes]:

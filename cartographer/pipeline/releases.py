@@ -12,8 +12,8 @@ from cartographer.checkout import refs
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest
-from cartographer.compare.atlases import atlas_changes
-from cartographer.compare.operators import compare, in_order
+from cartographer.compare.atlases import with_atlases
+from cartographer.compare.operators import compare
 from cartographer.compare.selection import Selection, select
 from cartographer.compare.timeline import Timeline, timelines
 from cartographer.errors import CartographerError, CompareError, NotFound
@@ -46,7 +46,7 @@ def compare_releases(
     if all(db is not None for _, db in sides):
         readers = [Reader(db) for _, db in sides if db is not None]
         with closing(readers[0]), closing(readers[1]):
-            found = in_order(replace(found, changes=(*found.changes, *atlas_changes(readers[0].operators(), readers[1].operators()))))
+            found = with_atlases(found, readers[0].compared(), readers[1].compared())
     wanted = selection or Selection()
     if core:
         wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))

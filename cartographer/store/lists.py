@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
+    from cartographer.model.compared import ComparedAtlas
     from cartographer.model.lineage import Lineage
     from cartographer.model.oplist import OperatorList
     from cartographer.store.operator_reader import OperatorReader
@@ -38,7 +39,7 @@ class Lists:
 
     def info(self) -> AtlasInfo:
         """What the atlas is of, and its counts with their receipts."""
-        meta = dict(self._all("SELECT key, value FROM meta WHERE key != 'lineage'"))
+        meta = dict(self._all("SELECT key, value FROM meta WHERE key NOT IN ('lineage', 'bodies')"))
         source = SourceInfo(
             SourceKind(meta["kind"]), meta["version"], meta["tag"], meta["commit"], meta["described"], meta["web"]
         )
@@ -81,6 +82,13 @@ class Lists:
 
         ((told,),) = self._all("SELECT value FROM meta WHERE key = 'oplist'")
         return None if told is None else oplist_rows.list_of(told, self._all("SELECT name, row FROM oplist ORDER BY name"))
+
+    def compared(self) -> ComparedAtlas:
+        """What the comparison with another atlas reads."""
+        from cartographer.store import compared
+
+        with database.explained(self.path):
+            return compared.compared(self._connection)
 
     def lineage(self) -> Lineage:
         """What became of every operator over the releases that were at hand."""

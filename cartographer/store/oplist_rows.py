@@ -7,7 +7,7 @@ import dataclasses
 import json
 from typing import Any
 
-from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
+from cartographer.model.oplist import Advice, DerivativeRow, OperatorList, OperatorRow
 from cartographer.store.ledger import as_json
 
 _LISTS = frozenset(("variants", "tags", "autogen"))
@@ -15,7 +15,10 @@ _LISTS = frozenset(("variants", "tags", "autogen"))
 
 def head(found: OperatorList | None) -> str | None:
     """What the list is of."""
-    return None if found is None else as_json({"version": found.version, "tag": found.tag, "commit": found.commit, "web": found.web})
+    if found is None:
+        return None
+    advice = {name: [[a.instead, a.path, a.line] for a in told] for name, told in found.advice.items()}
+    return as_json({"version": found.version, "tag": found.tag, "commit": found.commit, "web": found.web, "advice": advice})
 
 
 def row(found: OperatorRow) -> str:
@@ -32,7 +35,9 @@ def _filled(value: OperatorRow | DerivativeRow) -> dict[str, Any]:
 
 def list_of(told: str, rows: list[tuple[str, str]]) -> OperatorList:
     """The list again."""
-    return OperatorList(**json.loads(told), rows={name: _row(json.loads(text)) for name, text in rows})
+    fields = json.loads(told)
+    advice = {name: tuple(Advice(*each) for each in given) for name, given in fields.pop("advice", {}).items()}
+    return OperatorList(**fields, rows={name: _row(json.loads(text)) for name, text in rows}, advice=advice)
 
 
 def _row(told: dict[str, Any]) -> OperatorRow:

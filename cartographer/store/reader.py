@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from cartographer.model.atlas import Era, FileDates, FileEntry, GeneratedFile, Landmark, Strata, Symbol, Unresolved
+    from cartographer.model.compared import ComparedAtlas
     from cartographer.model.lineage import Lineage
     from cartographer.model.operator import Operator
     from cartographer.model.oplist import OperatorList
@@ -148,6 +149,10 @@ class Reader:
     def oplist(self) -> OperatorList | None:
         """The operator list as the yaml files declare it: what two releases are compared by. None when none was stored."""
         return self._lists.oplist()
+
+    def compared(self) -> ComparedAtlas:
+        """What the comparison with another atlas reads: bindings, tables, Nodes, own chains and the code of kernels."""
+        return self._lists.compared()
 
     def lineage(self) -> Lineage:
         """What became of every operator over the releases that were at hand when the atlas was built."""

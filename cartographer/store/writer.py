@@ -11,7 +11,7 @@ import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from cartographer.store import database, lineage_rows, operator_rows, oplist_rows, search_index
+from cartographer.store import compared, database, lineage_rows, operator_rows, oplist_rows, search_index
 from cartographer.store.counts import COUNTS
 from cartographer.store.ledger import Ledger, as_json
 from cartographer.store.search_words import plain
@@ -119,7 +119,7 @@ def _meta(connection: sqlite3.Connection, atlas: Atlas) -> None:
         "described": source.described, "web": source.web, "tool_version": atlas.tool_version,
         "seconds": as_json(dict(atlas.seconds)), "strata_level": atlas.strata.level, "strata_reason": atlas.strata.reason,
         "strata_vendored": as_json(atlas.strata.vendored), "oplist": oplist_rows.head(atlas.rows),
-        "inputs": atlas.inputs, "lineage": lineage_rows.packed(atlas.lineage),
+        "inputs": atlas.inputs, "lineage": lineage_rows.packed(atlas.lineage), "bodies": compared.packed_bodies(atlas.bodies),
     }  # fmt: skip
     _many(connection, "meta", 2, facts.items())
 

@@ -32,7 +32,7 @@ from cartographer.model.operator import (
     Status,
     Step,
 )
-from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
+from cartographer.model.oplist import Advice, DerivativeRow, OperatorList, OperatorRow
 from cartographer.model.source import SourceInfo, SourceKind
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -130,7 +130,8 @@ def oplist(version: str) -> OperatorList:
         implied=True, structured=True, structured_delegate="b.out", structured_inherits="TensorIteratorBase", autogen=("b.out",), flags={"device_check": "NoCheck"},
         derivative=DerivativeRow("tools/autograd/derivatives.yaml", 9, {"Default self": "grad"}, {"output_differentiability": "[True]"}),
     )  # fmt: skip
-    return OperatorList(version, f"v{version}", COMMIT_A, "https://example.org", {"aten::a": OperatorRow("aten::a", "a() -> ()", YAML, 1), full.name: full})
+    return OperatorList(version, f"v{version}", COMMIT_A, "https://example.org", {"aten::a": OperatorRow("aten::a", "a() -> ()", YAML, 1), full.name: full},
+                        {"gone": (Advice("lin.alg", YAML, 7),)})
 
 
 def atlas(version: str = "2.6.0") -> Atlas:
@@ -185,4 +186,5 @@ def atlas(version: str = "2.6.0") -> Atlas:
         unresolved=(Unresolved("link", "aten::add.Tensor CPU", "a reason", BINARY, 31), Unresolved("dispatch", "something", "no place")),
         strata=strata, seconds={"scan": 1.5, "link": 0.25}, rows=oplist(version), inputs="digest",
         lineage=Lineage(("v1.0.0", "v2.0.0"), frozenset({"aten::add.Tensor"}), {"aten::add.Tensor": ((1, "schema"),)}, ("v0.1.0",)),
+        bodies={BINARY: {31: b"\x01\x02\x03\x04\x02"}},
     )  # fmt: skip

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What two atlases tell: each kind of change once, and what is no change."""
+
+import pytest
+
+from cartographer.compare.atlases import atlas_changes, with_atlases
+from cartographer.compare.bodies import statements
+from cartographer.compare.kernels import plain
+from cartographer.model.change import Change, Comparison, Level
+from cartographer.model.compared import ComparedAtlas, ComparedOperator
+from cartographer.model.operator import Chain, Status, Step
+
+
+def chain(*steps, status=Status.RESOLVED):
+    return Chain(status, None, tuple(Step(*step) for step in steps))
+
+
+def atlas(bodies=None, name="aten::f", **fields):
+    return ComparedAtlas({name: ComparedOperator(name, **fields)}, bodies or {})
+
+
+def changes(old, new, told=()):
+    return {(c.id, c.op): c for c in atlas_changes(old, new, told)}
+
+
+def ids(old, new, told=()):
+    return sorted(id_ for id_, _ in changes(old, new, told))
+
+
+ENTRY = ("entry", "at::native::structured_f_out::impl", "a.cpp", 3)
+KERNEL = ("kernel", "at::native::f_kernel", "cpu/K.cpp", 9)
+
+
+def test_bindings():
+    old, new = (atlas(bindings={name: where}) for name, where in (("torch.f", ("THPVariable_f", "x_0.cpp")), ("torch.g", ("THPVariable_f", "x_0.cpp"))))
+    assert ids(old, new) == ["binding-gained", "binding-lost"]
+    assert changes(old, new)["binding-lost", "aten::f"].level is Level.BREAK
+    assert ids(old, atlas(bindings={"torch.f": ("THPVariable_f", "x_2.cpp")})) == []
+    assert ids(old, atlas(bindings={"torch.f": ("THPVariable_f", "y_0.cpp")})) == ["binding-moved"]
+
+
+def test_served():
+    old = atlas(dispatch={"CPU": "kernel", "CUDA": "kernel", "MPS": "missing"}, chains={"CPU": chain(ENTRY), "CUDA": chain(ENTRY)})
+    new = atlas(dispatch={"CPU": "math kernel", "CUDA": "math kernel", "MPS": "missing"})
+    found = changes(old, new)["served-changed", "aten::f"]
+    assert (found.detail["keys"], found.old, found.new, found.fold) == (["CPU", "CUDA"], "kernel", "math kernel", "")
+    told = [Change("dispatch-lost", Level.INFO, "aten::f", "", detail={"key": "CPU"})]
+    assert changes(old, new, told)["served-changed", "aten::f"].detail["keys"] == ["CUDA"]
+    gone = changes(old, atlas(dispatch={"CPU": "missing"}))["served-changed", "aten::f"]
+    assert gone.level is Level.MAYBE
+    fallback = changes(atlas(dispatch={"MPS": "missing"}), atlas(dispatch={"MPS": "backend fallback"}))["served-changed", "aten::f"]
+    assert fallback.fold
+
+
+def test_nodes():
+    def found(old, new):
+        return ids(atlas(nodes=old), atlas(nodes=new))
+
+    assert found(("FBackward0",), ("FBackward0",)) == []
+    assert found(("FBackward0",), ("FBackward1",)) == ["node-renamed"]
+    assert found(("FBackward0",), ("FBackward0", "FBackwardAutogradNestedTensor0")) == ["node-gained"]
+    assert found((), ("FBackward0",)) == []  # derivative-entry-added says it
+    assert "another number" in changes(atlas(nodes=("FBackward0",)), atlas(nodes=("FBackward1",)))["node-renamed", "aten::f"].reason
+    assert "another name" in changes(atlas(nodes=("FBackward0",)), atlas(nodes=("GBackward0",)))["node-renamed", "aten::f"].reason
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), [
+    ((ENTRY, KERNEL), (("entry", "at::native::structured_f_out::impl", "a.cpp", 8), KERNEL), []),  # only lines
+    ((ENTRY, KERNEL), (("entry", "TORCH_IMPL_FUNC(f_out)", "a.cpp", 3), KERNEL), []),  # only spelling
+    ((KERNEL,), (("kernel", "at::native::f_kernel_symint", "cpu/K.cpp", 9),), []),
+    ((ENTRY, KERNEL), (ENTRY, ("kernel", "at::native::f_kernel", "cpu/Other.cpp", 9)), ["kernel-moved"]),
+    ((ENTRY, KERNEL), (ENTRY, ("kernel", "at::native::g_kernel", "cpu/K.cpp", 9)), ["chain-changed"]),
+    ((ENTRY, KERNEL), (ENTRY, ("stub", "f_stub", "a.h", 2), KERNEL), ["chain-changed"]),
+    ((ENTRY, KERNEL, ("device", "lambda", "cpu/K.cpp", 11)), (ENTRY, KERNEL), []),
+    ((ENTRY,), (("entry", "at::f_out", "torchgen/gen.py", 3),), ["kernel-moved"]),
+    ((("entry", "at::f_out", "torchgen/gen.py", 3),), (("entry", "at::f_out", "torchgen/gen.py", 30),), []),
+])  # fmt: skip
+def test_ways(before, after, expected):
+    assert ids(atlas(chains={"CPU": chain(*before)}), atlas(chains={"CPU": chain(*after)})) == expected
+
+
+def test_what_is_not_resolved_is_not_compared():
+    assert ids(atlas(chains={"CPU": chain(ENTRY)}), atlas(chains={"CPU": chain(status=Status.UNRESOLVED)})) == []
+    assert ids(atlas(chains={"CPU": chain(ENTRY)}), atlas(chains={"CUDA": chain(KERNEL)})) == []
+
+
+def test_code():
+    def side(code):
+        same = chain(ENTRY, KERNEL)
+        return atlas({"cpu/K.cpp": {9: statements(code)}}, chains={"CPU": same, "CUDA": same})
+
+    found = changes(side(b"a; b;"), side(b"a; c; d;"))["kernel-code-changed", "aten::f"]
+    assert (found.detail["removed"], found.detail["added"], found.detail["keys"]) == (1, 2, ["CPU", "CUDA"])
+    assert [(p.side, p.path, p.line) for p in found.places] == [("old", "cpu/K.cpp", 9), ("new", "cpu/K.cpp", 9)]
+    assert ids(side(b"a;\nb;"), side(b"a; /* x */\n\nb;")) == []
+    assert ids(side(b"a;"), atlas(chains={"CPU": chain(ENTRY, KERNEL)})) == []  # no code on one side: not told
+
+
+def test_callers_and_notes():
+    broken = Change("op-removed", Level.BREAK, "aten::f", "gone")
+    found = with_atlases(Comparison("1", "2", (broken,)), atlas(callers=("aten::g", "aten::f")), ComparedAtlas({}))
+    assert found.changes[0].detail["callers"] == ["aten::g"]
+    assert "no code" in found.notes[0]
+
+
+@pytest.mark.parametrize(("symbol", "name"), [
+    ("at::native::structured_add_out::impl", "add_out"), ("at::meta::structured_add_Tensor::meta", "add_Tensor"), ("TORCH_IMPL_FUNC(x)", "x"),
+    ("at::native::f<int, a::b>", "f"), ("f_symint", "f"),
+])  # fmt: skip
+def test_plain(symbol, name):
+    assert plain(symbol) == name

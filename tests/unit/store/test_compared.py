@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the comparison of two atlases reads of one."""
+
+import pytest
+import sample_atlas
+
+from cartographer.store import writer
+from cartographer.store.compared import packed_bodies, unpacked_bodies
+from cartographer.store.reader import Reader
+
+
+@pytest.fixture
+def found(tmp_path):
+    writer.write(sample_atlas.atlas(), tmp_path)
+    with Reader(tmp_path) as reader:
+        return reader.compared()
+
+
+def test_the_same_as_whole_operators(found):
+    for operator in sample_atlas.atlas().operators:
+        read = found.operators[operator.name]
+        assert read.dispatch == operator.dispatch
+        assert read.callers == operator.callers
+        assert read.nodes == (operator.autograd.nodes if operator.autograd else ())
+        assert read.bindings == {b.python: (b.function, b.file) for b in reversed(operator.bindings) if not b.deprecated}
+        assert read.chains.keys() == operator.kernels.keys()
+
+
+def test_bodies(found):
+    assert found.bodies == sample_atlas.atlas().bodies
+    assert packed_bodies({}) is None
+    assert unpacked_bodies(b"damaged") == unpacked_bodies(None) == {}
+
+
+def test_advice(tmp_path):
+    writer.write(sample_atlas.atlas(), tmp_path)
+    with Reader(tmp_path) as reader:
+        assert reader.oplist().advice == sample_atlas.atlas().rows.advice
