@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import gc
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -21,9 +19,10 @@ from cartographer.dispatch.python.world import World
 from cartographer.dispatch.table import Tables
 from cartographer.expand.macros import MacroTable
 from cartographer.model.atlas import Unresolved
+from cartographer.processes import collector_at_rest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cartographer.dispatch.findings import Defined
     from cartographer.model.dispatch import KeyRules
@@ -55,31 +54,32 @@ class Collected:
     files: tuple[str, ...] = field(default=())  # C++ files that register something
 
 
+@dataclass(frozen=True, slots=True)
+class InCpp:
+    """What C++ registers by hand, and what Python needs to know of this PyTorch to register after it."""
+
+    findings: Findings
+    rules: KeyRules | None
+    asked: Callable[[str], bool | None]  # whether the stock build has a part: "cuda", "kineto"
+    complete: bool
+
+
 def registrations(
     facts: Mapping[str, FileFacts], operators: Iterable[Operator], sources: Mapping[str, bytes]
 ) -> Collected:
     """Read all registrations by hand. `facts` are those of the whole tree (macros and includes), `operators` torchgen's
     with their registrations, `sources` the files that WANTED names.
     """
+    return with_python(in_cpp(facts, sources), operators, sources)
+
+
+def in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes]) -> InCpp:
+    """Read the registrations by hand in C++; torchgen's operators are not needed for them."""
     with collector_at_rest():
-        return _registrations(facts, tuple(operators), sources)
+        return _in_cpp(facts, sources)
 
 
-@contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """Tokens and values come by the million and hold no cycles worth finding: the cycle collector only costs time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _registrations(
-    facts: Mapping[str, FileFacts], operators: tuple[Operator, ...], sources: Mapping[str, bytes]
-) -> Collected:
+def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes]) -> InCpp:
     project = read_project(sources.get)
     texts = {path: sources[path].decode("utf-8", "replace") for path in PATHS if path in sources}
     build = Build(project, _BACKENDS)
@@ -98,14 +98,21 @@ def _registrations(
     if not complete:
         reason = "not in a wheel: blocks of TORCH_LIBRARY stand in .cpp files"
         found += Findings(unresolved=(Unresolved("dispatch", "registrations by hand in C++", reason),))
+    asked = build.switch if project.settings else lambda _name: True
+    return InCpp(found, rules, lambda name: asked(f"USE_{name.upper()}"), complete)
+
+
+def with_python(native: InCpp, operators: Iterable[Operator], sources: Mapping[str, bytes]) -> Collected:
+    """Add what Python registers when torch is imported."""
+    found, rules = native.findings, native.rules
     if rules is not None:
-        world = _world(rules, operators, found, complete=complete)
-        python = {path: data for path, data in sources.items() if path.endswith(".py")}
-        asked = build.switch if project.settings else lambda _name: True
-        found += python_findings(python, world, lambda name: asked(f"USE_{name.upper()}"))
+        with collector_at_rest():
+            world = _world(rules, tuple(operators), found, complete=native.complete)
+            python = {path: data for path, data in sources.items() if path.endswith(".py")}
+            found += python_findings(python, world, native.asked)
     places = [*(d.place for d in found.defined), *(r.place for r in found.registered), *(f.place for f in found.fallbacks)]
     paths = tuple(sorted({place.path for place in places}))
-    return Collected(found, rules, len({s.name for s in found.script}), complete, paths)
+    return Collected(found, rules, len({s.name for s in found.script}), native.complete, paths)
 
 
 def _with_schema(defined: Defined, facts: Mapping[str, FileFacts], classes: Mapping[str, str]) -> Defined:

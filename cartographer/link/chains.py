@@ -19,6 +19,7 @@ from cartographer.link.generated import generated_steps
 from cartographer.link.steps import definition_step
 from cartographer.link.tree import Tree, tree_of
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
+from cartographer.processes import beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -45,10 +46,19 @@ def chains(operators: Iterable[Operator], facts: Mapping[str, FileFacts], source
     return chains_in(tree_of(operators, facts, source))
 
 
-def chains_in(tree: Tree) -> dict[str, dict[str, Chain]]:
-    """The same on a tree that is ready."""
+def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
+    """The same on a tree that is ready. Chains of different devices share nothing but the tree and the counted callers:
+    a second process makes those that do not run on the CPU.
+    """
     maker = ChainMaker(tree)
-    return {operator.name: maker.of(operator) for operator in tree.operators}
+    _ = maker.callers
+    host, others = (tuple(k for k in KEYS if (DEVICE_OF_KEY[k] == "cpu") is cpu) for cpu in (True, False))
+    theirs = beside(lambda: [maker.of(operator, others) for operator in tree.operators], workers=workers)
+    ours = [maker.of(operator, host) for operator in tree.operators]
+    return {
+        operator.name: {key: chain for key in KEYS if (chain := mine.get(key) or their.get(key)) is not None}
+        for operator, mine, their in zip(tree.operators, ours, theirs.result(), strict=True)
+    }
 
 
 @dataclass
@@ -60,10 +70,10 @@ class ChainMaker:
     _active: set[tuple[str, str]] = field(default_factory=set, repr=False)
     _working: set[tuple[str, str]] = field(default_factory=set, repr=False)  # chains that get to device code
 
-    def of(self, operator: Operator) -> dict[str, Chain]:
+    def of(self, operator: Operator, keys: Iterable[str] = KEYS) -> dict[str, Chain]:
         """The chains of one operator."""
         found = {}
-        for key in KEYS:
+        for key in keys:
             if _outcome(operator, key) == "missing" and key not in MAIN_KEYS:
                 continue
             found[key] = self.chain(operator, key)

@@ -18,6 +18,7 @@ from cartographer.model.operator import Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from cartographer.link.tree import Tree
     from cartographer.model.atlas import Stub
     from cartographer.model.fact import FileFacts
     from cartographer.model.operator import Chain, Operator
@@ -37,12 +38,17 @@ class Linked:
     unresolved: tuple[Unresolved, ...]
 
 
-def link(
-    operators: Iterable[Operator], facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None,
-) -> Linked:
-    """Follow every operator down to its kernels and back to its derivative's helpers."""
-    tree = tree_of(operators, facts, source)
-    chains = chains_in(tree)
+def prepare(facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None) -> Tree:
+    """Everything about a tree that linking asks first and that operators have no part in."""
+    tree = tree_of((), facts, source)
+    _ = tree.index.by_name, tree.stubs
+    return tree
+
+
+def link(operators: Iterable[Operator], tree: Tree, workers: int = 1) -> Linked:
+    """Follow every operator down to its kernels and back to its derivative's helpers, in a tree of `prepare`."""
+    tree.operators = tuple(operators)
+    chains = chains_in(tree, workers)
     gradients = Gradients(tree.index)
     callees = {name: _called(found, tree.by_name.by_name) for name, found in chains.items()}
     graph = OperatorGraph(callees)

@@ -31,6 +31,7 @@ from cartographer.model.atlas import Atlas, Strata
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline import lineage
 from cartographer.pipeline.lists import advice_texts, matching
+from cartographer.processes import beside, collector_at_rest
 from cartographer.progress import SilentProgress
 from cartographer.scan.cache import FactCache
 from cartographer.scan.pool import FactBase, gather_from
@@ -83,7 +84,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
         progress.note(f"nothing has changed since {out} was built")
         progress.close()
         return out
-    atlas = None if read_before else read_atlas(tree, cache, progress, workers=request.workers)
+    with collector_at_rest():
+        atlas = None if read_before else read_atlas(tree, cache, progress, workers=request.workers)
     seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
     with cache.lock(f"atlas-{hashlib.sha256(str(out.absolute()).encode()).hexdigest()[:16]}", progress):
         progress.stage("writing atlas.db")
@@ -157,22 +159,24 @@ def inputs_digest(tree: Tree) -> str:
 
 
 def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2) -> Atlas:
-    """All stages that read: from a tree to the values of an atlas."""
+    """All stages that read: from a tree to the values of an atlas. What needs nothing of each other is done side by side."""
     listed = tree.files()
     scope = manifest(listed)
     progress.stage("reading the operator lists")
     declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
     sources = matching(tree, generators.WANTED)
-    derived = codegen.derive(declared, sources)
-    generated = generated_files(sources, {file.path for file in listed})
+    derive = beside(lambda: (codegen.derive(declared, sources), generated_files(sources, {file.path for file in listed})), workers=workers)
     facts = scan(tree, scope, cache, progress, workers=workers)
     progress.stage("registrations and dispatch tables")
     written = matching(tree, collect.WANTED)
-    findings = collect.registrations(facts, derived, written)
-    operators, unresolved = assemble.assemble(derived, findings)
+    in_cpp = collect.in_cpp(facts, written)
+    derived, generated = derive.result()
+    findings = beside(lambda: collect.with_python(in_cpp, derived, written), workers=workers)
+    texts = written | matching(tree, link.WANTED)
+    prepared = link.prepare(facts, lambda path: texts[path].decode("utf-8", "replace") if path in texts else None)
+    operators, unresolved = assemble.assemble(derived, findings.result())
     progress.stage("kernels")
-    written |= matching(tree, link.WANTED)
-    linked = link.link(operators, facts, lambda path: written[path].decode("utf-8", "replace") if path in written else None)
+    linked = link.link(operators, prepared, workers)
     progress.stage("files and symbols")
     files = tuple(scoped.file for scoped in scope.files)
     marks = landmarks.landmarks(linked.operators, facts, matching(tree, landmarks.WANTED))

@@ -46,17 +46,6 @@ class FactBase(Mapping[str, FileFacts]):
     def __contains__(self, path: object) -> bool:
         return path in self._encoded
 
-    def decode_all(self) -> None:
-        """Decode everything at once, with the cycle collector out of the way (facts have no cycles)."""
-        enabled = gc.isenabled()
-        gc.disable()
-        try:
-            for path in self._encoded:
-                self[path]
-        finally:
-            if enabled:
-                gc.enable()
-
 
 def _scan_batch(batch: list[tuple[str, str, bytes]]) -> list[tuple[str, bytes]]:
     """In a worker: (key, encoded facts) of each file."""

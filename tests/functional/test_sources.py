@@ -87,6 +87,13 @@ def test_the_same_operators_from_a_clone_and_from_a_folder(mini: Path, tmp_path:
     assert operators("clone none") == operators("directory") != ()
 
 
+def test_the_number_of_processes_changes_nothing(mini: Path, tmp_path: Path) -> None:
+    tree = open_tree(ways(mini, tmp_path)["directory"], SilentProgress())
+    one, two, three = (read_atlas(tree, Cache(tmp_path / f"facts{n}"), SilentProgress(), workers=n) for n in (1, 2, 3))
+    assert one == two == three
+    assert any(step.role == "device" for operator in one.operators for step in operator.kernels["CUDA"].steps)
+
+
 def check_real(tree: Tree) -> None:
     """What holds for every real tree: git's ids, all bytes readable, thousands of files in scope."""
     files = tree.files()

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import gc
+import os
+
+import pytest
+
+from cartographer import processes
+from cartographer.errors import ScanError
+from cartographer.processes import beside, collector_at_rest
+
+
+def test_the_work_is_done_in_another_process_and_its_result_comes_back():
+    begun = beside(lambda: (os.getpid(), {"a": ("b", 1)}))
+    pid, found = begun.result()
+    assert found == {"a": ("b", 1)}
+    assert (pid == os.getpid()) is not processes.can_fork()
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_one_worker_begins_nothing(workers):
+    asked = []
+    begun = beside(lambda: asked.append(os.getpid()), workers=workers)
+    assert asked == []
+    begun.result()
+    assert asked == [os.getpid()]
+
+
+def test_a_platform_without_copies_does_the_work_itself(monkeypatch):
+    monkeypatch.setattr(processes, "can_fork", lambda: False)
+    assert beside(os.getpid).result() == os.getpid()
+
+
+def test_a_process_that_ends_before_its_time_costs_no_result():
+    here = os.getpid()
+
+    def work():
+        if os.getpid() != here:
+            os.kill(os.getpid(), 9)
+        return "done"
+
+    assert beside(work).result() == "done"
+
+
+def test_an_error_is_raised_where_the_result_is_wanted():
+    def work():
+        raise ScanError("no such file", hint="look again")
+
+    begun = beside(work)
+    with pytest.raises(ScanError, match="no such file"):
+        begun.result()
+
+
+def test_a_result_that_cannot_travel_is_made_here():
+    found = beside(lambda: lambda: "here").result()
+    assert found() == "here"
+
+
+def test_large_results_do_not_block():
+    assert len(beside(lambda: b"x" * 3_000_000).result()) == 3_000_000
+
+
+def test_the_collector_is_as_it_was_before():
+    assert gc.isenabled()
+    with collector_at_rest():
+        assert not gc.isenabled()
+        with collector_at_rest():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
