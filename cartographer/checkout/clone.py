@@ -24,7 +24,7 @@ from cartographer.errors import CheckoutError
 from cartographer.model.source import HistoryLevel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from cartographer.checkout.cache import Cache
@@ -82,12 +82,32 @@ class Store:
         if not self._git.succeeds("config", "--get", "remote.origin.url"):
             Git(None, keep=self._git.keep).run("init", "--quiet", "--bare", str(self.path))
             self._git.run("config", "remote.origin.url", self.url)
+        with contextlib.suppress(GitError):
+            lost = self._broken_refs()[1]  # else every fetch would stumble over them
+            if lost:
+                self._git.run("update-ref", "--stdin", data="".join(f"delete {ref}\n" for ref in lost).encode())
+
+    def _refs(self) -> dict[str, str]:
+        """Full name -> peeled commit; refs whose objects were lost are no refs."""
+        try:
+            return repository_refs(self._git)
+        except GitError:
+            listed, broken = self._broken_refs()
+            whole = [ref for ref in listed if ref not in broken]
+            return repository_refs(self._git, *whole) if whole and broken else {}
+
+    def _broken_refs(self) -> tuple[list[str], frozenset[str]]:
+        """(all refs, those that lead to no object)."""
+        names = [line.partition(" ") for line in self._git.text("for-each-ref", "--format=%(objectname) %(refname)").splitlines()]
+        asked = "".join(f"{ident}^{{}}\n" for ident, _, _ in names).encode()
+        answers = self._objects().run("cat-file", "--batch-check=%(objectname)", data=asked).split(b"\n")
+        return [ref for _, _, ref in names], frozenset(ref for (_, _, ref), said in zip(names, answers, strict=False) if said.endswith(b" missing"))
 
     def find(self, version: str) -> refs.Resolved | None:
         """A version among what is already here."""
         if not self.exists:
             return None
-        found = refs.pick(version, {ref: commit for ref, commit in repository_refs(self._git).items() if not ref.startswith(_MARKS)})
+        found = refs.pick(version, {ref: commit for ref, commit in self._refs().items() if not ref.startswith(_MARKS)})
         if found is None and refs.is_commit(version):
             with contextlib.suppress(GitError):
                 return refs.Resolved(self._git.text("rev-parse", "--verify", "--quiet", f"{version}^{{commit}}"), "")
@@ -97,7 +117,7 @@ class Store:
         """How much of a commit's history is complete; None: not even its files."""
         if not self.exists:
             return None
-        marked = {ref for ref in repository_refs(self._git) if ref.startswith(_MARKS)}
+        marked = {ref for ref in self._refs() if ref.startswith(_MARKS)}
         reached = [level for level in _RANK if f"{_MARKS}/{level.value}/{commit}" in marked]
         return max(reached, key=_RANK.__getitem__, default=None)
 
@@ -124,10 +144,13 @@ class Store:
 
     def tags(self) -> dict[str, str]:
         """The tags that are here."""
-        return {ref: commit for ref, commit in repository_refs(self._git).items() if ref.startswith("refs/tags/")} if self.exists else {}
+        return {ref: commit for ref, commit in self._refs().items() if ref.startswith("refs/tags/")} if self.exists else {}
 
-    def bring(self, wanted: refs.Resolved, level: HistoryLevel) -> None:
-        """Fetch what is lacking. What has come stays, whatever happens; calling again goes on from there."""
+    def bring(self, wanted: refs.Resolved, level: HistoryLevel, of_releases: Callable[[str], bool] | None = None) -> None:
+        """Fetch what is lacking. What has come stays, whatever happens; calling again goes on from there.
+
+        With history come the tags of all releases, and of each of them the files that `of_releases` names.
+        """
         name = wanted.tag or wanted.ref.rpartition("/")[2] or wanted.commit[:12]
         first = not self._marked(HistoryLevel.FILES)
         grows = level is HistoryLevel.LINES and self._marked(HistoryLevel.LINES)  # then the server knows best what is new
@@ -139,6 +162,8 @@ class Store:
             self._deepen(wanted, name)
         if level is HistoryLevel.LINES:  # the tag's own files are among them, and cost the server less there
             self._fetch_blobs(self._lacking_in_history(wanted.commit), f"all versions of the files of {name}")
+        if level is not HistoryLevel.NONE:
+            self._fetch_releases(of_releases)
         self._fetch_blobs(self._lacking_in_tree(wanted.commit), f"files of {name}")
         for reached, rank in _RANK.items():
             if rank <= _RANK[level]:
@@ -164,10 +189,27 @@ class Store:
             spent = time.monotonic() - started
             depth = min(depth * 4, _MOST_SLICE) if spent < _QUICK else max(depth // 2, _LEAST_SLICE) if spent > _SLOW else depth
 
+    def _fetch_releases(self, of_releases: Callable[[str], bool] | None) -> None:
+        """The tags of all releases with their commits and folders: which release holds a commit first is told by all of them."""
+        refspec = "+refs/tags/v*:refs/tags/v*"
+        self._run_fetch([*self._filters(), "origin", refspec], "the tags of all releases")
+        if of_releases is None:
+            return
+        wanted: dict[str, None] = {}
+        for ref, commit in self.tags().items():
+            if refs.is_release(ref.removeprefix("refs/tags/")):
+                listed = self._objects().run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
+                named = (entry.partition(b"\t") for entry in listed if entry.startswith(b"100"))
+                wanted |= dict.fromkeys(head.split()[2].decode() for head, _, path in named if of_releases(path.decode("utf-8", "replace")))
+        self._fetch_blobs(self._lacking([blob.encode() for blob in wanted]), "operator lists of all releases")
+
+    def _filters(self) -> list[str]:
+        return ["--filter=blob:none"] if self._setting("cartographer.filter") != "false" else ["--no-filter"]
+
     def _fetch(self, wanted: refs.Resolved, label: str, options: list[str], *, filtered: bool) -> None:
         """One fetch of the tag or commit. The remote's answer tells whether it knows filters; that is remembered."""
         refspec = f"+{wanted.ref}:{wanted.ref}" if wanted.ref else wanted.commit
-        filters = ["--filter=blob:none"] if filtered and self._setting("cartographer.filter") != "false" else ["--no-filter"]
+        filters = self._filters() if filtered else ["--no-filter"]
         said = self._run_fetch([*options, *filters, "origin", refspec], label)
         if any("filtering not recognized" in line for line in said):
             self._git.run("config", "cartographer.filter", "false")
@@ -217,7 +259,7 @@ class Store:
 
     def _lacking_in_history(self, commit: str) -> list[str]:
         """Contents of every version that are not here, sorted by file name."""
-        done = [ref for ref in repository_refs(self._git) if ref.startswith(f"{_MARKS}/{HistoryLevel.LINES.value}/")]
+        done = [ref for ref in self._refs() if ref.startswith(f"{_MARKS}/{HistoryLevel.LINES.value}/")]
         commits = self._git.run("rev-list", commit, *(f"^{ref}" for ref in done)).split()
         self._progress.stage("listing all versions of files", len(commits))
         by_path: dict[bytes, bytes] = {}
@@ -229,6 +271,10 @@ class Store:
                 by_path.setdefault(blob, path)
             self._progress.step(len(chunk))
         blobs = sorted(by_path, key=lambda blob: (by_path[blob].rpartition(b"/")[2], by_path[blob], blob))
+        return self._lacking(blobs)
+
+    def _lacking(self, blobs: Sequence[bytes]) -> list[str]:
+        """Those of some contents that are not here."""
         asked = b"".join(blob + b"\n" for blob in blobs)
         answers = self._objects().run("cat-file", "--batch-check=%(objectname)", data=asked).split(b"\n")
         return [blob.decode() for blob, answer in zip(blobs, answers, strict=False) if answer.endswith(b" missing")]
@@ -250,7 +296,7 @@ class Store:
         return self._git.succeeds("cat-file", "-e", f"{commit}^{{commit}}")
 
     def _marked(self, level: HistoryLevel) -> bool:
-        return any(ref.startswith(f"{_MARKS}/{level.value}/") for ref in repository_refs(self._git))
+        return any(ref.startswith(f"{_MARKS}/{level.value}/") for ref in self._refs())
 
     def _mark(self, level: HistoryLevel, commit: str) -> None:
         self._git.run("update-ref", f"{_MARKS}/{level.value}/{commit}", commit)

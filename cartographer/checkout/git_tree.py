@@ -48,9 +48,9 @@ def parse_listing(output: bytes) -> Listing:
     return Listing(tuple(files[path] for path in sorted(files)), frozenset(missing))
 
 
-def repository_refs(git: Git) -> dict[str, str]:
-    """All refs of a repository, full name -> peeled commit."""
-    return refs.parse_refs(git.run(*_FOR_EACH_REF))
+def repository_refs(git: Git, *names: str) -> dict[str, str]:
+    """All refs of a repository, or those named, full name -> peeled commit."""
+    return refs.parse_refs(git.run(*_FOR_EACH_REF, *names))
 
 
 def resolve(git: Git, version: str, described: str) -> refs.Resolved:

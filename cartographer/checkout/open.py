@@ -57,8 +57,11 @@ class SourceRequest:
             refs.check_version(self.version)
 
 
-def open_tree(request: SourceRequest, progress: Progress, only: Callable[[str], bool] | None = None) -> Tree:
-    """The one tree that a request means; `only`: the paths that will be asked for, when it is not the whole tree.
+def open_tree(
+    request: SourceRequest, progress: Progress, only: Callable[[str], bool] | None = None, of_releases: Callable[[str], bool] | None = None,
+) -> Tree:
+    """The one tree that a request means; `only`: the paths that will be asked for, when it is not the whole tree;
+    `of_releases`: the files that a clone of our own brings of all other releases too.
 
     Raises CheckoutError, UnknownVersion or UsageError.
     """
@@ -73,7 +76,7 @@ def open_tree(request: SourceRequest, progress: Progress, only: Callable[[str], 
     elif request.repo is not None and not _URL.match(request.repo):
         tree = _open_repository(Path(request.repo), request.version or "HEAD", request.history)
     else:
-        tree = _open_remote(request, cache, progress)
+        tree = _open_remote(request, cache, progress, of_releases)
     _tell_missing(tree, progress)
     return tree
 
@@ -131,10 +134,10 @@ def _open_index(request: SourceRequest, cache: Cache, progress: Progress, only: 
     return open_wheel(pypi.find_wheel(request.version, cache, progress, offline=request.offline), cache, only)
 
 
-def _open_remote(request: SourceRequest, cache: Cache, progress: Progress) -> Tree:
+def _open_remote(request: SourceRequest, cache: Cache, progress: Progress, of_releases: Callable[[str], bool] | None) -> Tree:
     """The store of a remote; without a version given and the remote out of reach, the wheel."""
     try:
-        return _open_store(request, cache, progress)
+        return _open_store(request, cache, progress, of_releases)
     except GitError as error:
         raise CheckoutError(
             error.message, where=error.where,
@@ -159,7 +162,7 @@ def _open_remote(request: SourceRequest, cache: Cache, progress: Progress) -> Tr
         return tree
 
 
-def _open_store(request: SourceRequest, cache: Cache, progress: Progress) -> GitTree:
+def _open_store(request: SourceRequest, cache: Cache, progress: Progress, of_releases: Callable[[str], bool] | None) -> GitTree:
     """A tree from the store, fetched as far as it is lacking."""
     url = request.repo or request.url
     version = request.version or "HEAD"
@@ -185,7 +188,7 @@ def _open_store(request: SourceRequest, cache: Cache, progress: Progress) -> Git
         store = Store(cache, url, progress, keep=() if lock.fileno is None else (lock.fileno,))
         if not store.is_complete(wanted.commit, request.history):
             store.prepare()
-            store.bring(wanted, request.history)
+            store.bring(wanted, request.history, of_releases)
     return _store_tree(store, wanted, url, request.history)
 
 

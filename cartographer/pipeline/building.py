@@ -30,7 +30,7 @@ from cartographer.model.age import Ages
 from cartographer.model.atlas import Atlas, Strata
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline import lineage
-from cartographer.pipeline.lists import advice_texts, matching
+from cartographer.pipeline.lists import advice_texts, is_wanted, matching
 from cartographer.processes import beside, collector_at_rest
 from cartographer.progress import SilentProgress
 from cartographer.scan.cache import FactCache
@@ -71,7 +71,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     progress = progress or SilentProgress()
     started = time.perf_counter()
     cache = Cache(request.source.cache)
-    tree = open_tree(request.source, progress)
+    tree = open_tree(request.source, progress, of_releases=is_wanted)
     out = request.out or request.shelf / folder_of(tree.info.tag)
     collected = request.out is None and not (request.shelf / "atlas.db").exists()
     writer.check_writable(out)
@@ -193,7 +193,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         strata=strata,
         landmarks=marks,
         paths=tuple(file.path for file in listed),
-        rows=operator_list(tree.info, declared, codegen.added(declared, sources), advice.advice_in(advice_texts(tree))),
+        rows=operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(advice_texts(tree))),
         bodies=bodies.of_steps(linked.operators, facts, tree.read_many),
     )
 

@@ -53,15 +53,35 @@ class ChangeView:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """An operator in a group of changes; `reason` where the group has no common one."""
+
+    op: str
+    anchor: str
+    address: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Changes of one kind that need no sides: for one and the same reason, or each with its own."""
+
+    id: str
+    reason: str  # common to all; "" when each has its own
+    internal: bool  # internal and generated operators
+    operators: tuple[Named, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LevelView:
-    """All changes of a level: those of public names side by side, the others by kind, a line each."""
+    """All changes of a level: those of public names side by side, information and what many share in groups."""
 
     key: str
     title: str
     says: str
     operators: int
     public: tuple[ChangeView, ...]
-    others: tuple[tuple[str, str, tuple[ChangeView, ...]], ...]  # (id, what they are, changes)
+    groups: tuple[Group, ...]
     folds: tuple[tuple[str, str, int], ...]
 
 
@@ -148,16 +168,42 @@ def _level(
     found: Comparison, level: Level, title: str, says: str, operators: int, where: Callable[[str], str | None], seen: set[str],
 ) -> LevelView:
     kept, folds = folded(change for change in found.changes if change.level is level)
-    shown = [c for c in kept if is_public(c) and level is not Level.INFO]
+    alike = Counter(_shared(change) for change in kept)
+    shown = [c for c in kept if is_public(c) and level is not Level.INFO and (not _is_short(c) or alike[_shared(c)] < _MANY)]
     public = tuple(_views(found, shown, where, seen))
-    groups: dict[tuple[str, str], list[Change]] = {}
-    for change in kept:
-        if not is_public(change):
-            groups.setdefault((change.id, "internal and generated operators"), []).append(change)
-        elif level is Level.INFO:
-            groups.setdefault((change.id, ""), []).append(change)
-    others = tuple((*key, tuple(_views(found, groups[key], where, seen))) for key in sorted(groups, key=lambda key: (key[1], key[0])))
-    return LevelView(str(level), title, says, operators, public, others, tuple(folds))
+    apart = {id(change) for change in shown}
+    groups = tuple(_groups((c for c in kept if id(c) not in apart), alike, where, seen))
+    return LevelView(str(level), title, says, operators, public, groups, tuple(folds))
+
+
+_MANY, _SHORT = 8, 80  # so many operators make a group; texts so short say little side by side
+
+
+def _shared(change: Change) -> tuple[str, str, bool]:
+    return change.id, change.reason, not is_public(change)
+
+
+def _is_short(change: Change) -> bool:
+    return "schema" not in change.detail and not change.id.startswith("derivative-") and len(change.old or "") + len(change.new or "") < _SHORT
+
+
+def _groups(
+    changes: Iterable[Change], alike: Counter[tuple[str, str, bool]], where: Callable[[str], str | None], seen: set[str],
+) -> Iterator[Group]:
+    """Changes by kind; those that share their reason with many stand together, the reason once."""
+    found: dict[tuple[bool, str, str], list[Change]] = {}
+    for change in changes:
+        internal = not is_public(change)
+        reason = change.reason if alike[_shared(change)] > 1 else ""
+        found.setdefault((internal, change.id, reason), []).append(change)
+    for internal, kind, reason in sorted(found, key=lambda key: (key[0], key[1], -len(found[key]), key[2])):
+        rows = []
+        for change in sorted(found[internal, kind, reason], key=lambda c: c.op):
+            first = change.op not in seen
+            seen.add(change.op)
+            own = "" if reason else change.reason
+            rows.append(Named(change.op.removeprefix("aten::"), anchor(change.op) if first else "", where(change.op), own))
+        yield Group(kind, reason, internal, tuple(rows))
 
 
 def _views(found: Comparison, changes: Iterable[Change], where: Callable[[str], str | None], seen: set[str]) -> Iterator[ChangeView]:

@@ -100,12 +100,23 @@ def test_a_second_tag_fetches_only_what_is_new(cache: Cache, server: str, reposi
     made = store(cache, server)
     made.bring(made.ask("v9.0.0"), LINES)
     before, packed_before = objects(made.path), packed(made.path)
+    assert git(made.path, "tag") == "v9.0.0\nv9.0.1-rc1\nv9.1.0", "the tags of all releases come along"
+    assert git(made.path, "rev-list", "--count", "v9.1.0") == git(repository, "rev-list", "--count", "v9.1.0")
     made.bring(made.ask("v9.1.0"), LINES)
     needed = {line.split()[0] for line in git(repository, "rev-list", "--objects", "v9.1.0", "--not", "v9.0.0^{commit}").splitlines()}
-    assert objects(made.path) - before == needed
+    assert objects(made.path) - before <= needed
+    assert needed <= objects(made.path)
     assert packed(made.path) - packed_before <= len(needed) + 10  # and the bases that a thin pack is completed with
+    after = objects(made.path)
     made.bring(made.ask("v9.1.0"), LINES)
-    assert objects(made.path) - before == needed
+    assert objects(made.path) == after
+
+
+def test_files_of_all_releases_come_with_history(cache: Cache, server: str, repository: Path) -> None:
+    made = store(cache, server)
+    made.bring(made.ask("v9.1.0"), FILES, lambda path: path in {"version.txt", "torch/m1.py"})
+    older = {path: git(repository, "rev-parse", f"v9.0.0:{path}") for path in ("version.txt", "torch/m1.py", "torch/m2.py")}
+    assert {path for path, blob in older.items() if blob in objects(made.path)} == {"version.txt", "torch/m1.py"}
 
 
 def test_lines_after_a_tag_with_lines_and_one_with_files_alone(cache: Cache, server: str) -> None:
