@@ -59,10 +59,16 @@ def derive(declarations: Declarations, sources: Mapping[str, bytes]) -> tuple[Op
     return tuple(sorted(made, key=lambda operator: operator.name))
 
 
-def added(declarations: Declarations, sources: Mapping[str, bytes]) -> list[Function]:
-    """The operators that torchgen adds, without what else is derived from them: enough to compare two releases."""
+def listed(declarations: Declarations, sources: Mapping[str, bytes]) -> tuple[list[Function], dict[str, tuple[str, ...]]]:
+    """The operators that torchgen adds, and the Python names of every operator: enough to compare two releases."""
     read = Sources(sources)
-    return generation.generated(rows.functions(declarations, read), read)
+    functions = rows.functions(declarations, read)
+    added = generation.generated(functions, read)
+    binder = Binder(read)
+    names = {
+        f.schema.name.full: tuple(name for name, _ in binder.places(f)) if binder.bound(f) else () for f in (*functions, *added)
+    }
+    return added, names
 
 
 def _cpp(function: Function) -> CppNames:

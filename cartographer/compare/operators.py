@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cartographer.compare.context import in_context
 from cartographer.compare.derivatives import derivative_changes
 from cartographer.compare.registrations import registration_changes
 from cartographer.compare.schemas import compare_schemas
@@ -33,7 +34,7 @@ def compare(old: OperatorList, new: OperatorList) -> Comparison:
             changes.append(_removed(was, _base(name) in bases_new, successors))
         elif was is not None and now is not None:
             changes += _changed(was, now, old, new)
-    return in_order(Comparison(old.version, new.version, tuple(changes), (), _web(old), _web(new)))
+    return in_order(Comparison(old.version, new.version, in_context(changes, old, new), (), _web(old), _web(new)))
 
 
 def in_order(comparison: Comparison) -> Comparison:
@@ -79,7 +80,7 @@ def _changed(was: OperatorRow, now: OperatorRow, old: OperatorList, new: Operato
 
     def change(id_: str, level: Level, reason: str, before: str | None, after: str | None, **more: object) -> Change:
         fold = str(more.pop("fold", ""))
-        return Change(id_, level, now.name, reason, before, after, more, places, now.generated and was.generated, fold)
+        return Change(id_, level, now.name, reason, before, after, more, places, now.generated and was.generated, fold=fold)
 
     yield from _schema_changes(was, now, places)
     for word, before, after in (("variants", was.variants, now.variants), ("tags", was.tags, now.tags)):
@@ -119,7 +120,7 @@ def _schema_changes(was: OperatorRow, now: OperatorRow, places: tuple[ChangePlac
     for part in found:
         level, says, fold = _level(part.harmless, reason, part.says, part.id)
         yield Change(part.id, level, now.name, says, part.old, part.new, {**part.detail, "schema": [was.schema, now.schema], **({"pytorch": reason} if reason else {})},
-                     places, now.generated, fold)
+                     places, now.generated, fold=fold)
 
 
 def _level(harmless: bool, reason: str | None, says: str, id_: str) -> tuple[Level, str, str]:

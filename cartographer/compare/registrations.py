@@ -76,14 +76,17 @@ def _own_block(
 ) -> Iterator[Change]:
     for key in sorted(now.dispatch.keys() - was.dispatch.keys()):
         former = _server(was, key, effective_old)
-        reason = f"{key} has a kernel of its own" + (f", {former} served it before" if former else "")
-        fold = f"{key}: {former} served it before" if former else ""
+        reason = f"{key} has a kernel of its own" if key not in _COMPOSITES else f"a kernel for all backends without their own: {key}"
+        reason += f", {former} served it before" if former else ""
+        fold = "a composite, or the structured operator that it delegates to, served it before" if former else ""
         yield change("dispatch-gained", Level.INFO, reason, None, now.dispatch[key], key=key, by_default=now.implied, fold=fold)
     for key in sorted(was.dispatch.keys() - now.dispatch.keys()):
         still = _server(now, key, effective_new)
         level = Level.INFO if still else Level.MAYBE
         reason = f"{still} still serves {key}" if still else f"nothing in the list serves {key} any more"
-        fold = f"{key}: {still} still serves it" if still else ""
+        if key in _COMPOSITES:
+            reason = f"the kernel for all backends without their own ({key}) is gone; {_instead(now)}"
+        fold = "a composite, or the structured operator that it delegates to, still serves it" if still else ""
         yield change("dispatch-lost", level, reason, was.dispatch[key], None, key=key, by_default=was.implied, fold=fold)
     for key in sorted(was.dispatch.keys() & now.dispatch.keys()):
         before, after = was.dispatch[key], now.dispatch[key]
@@ -93,6 +96,15 @@ def _own_block(
         reason = "the same kernel, taking SymInt" if symint else "another kernel function"
         yield change("kernel-changed", Level.INFO, reason, before, after, key=key, **({"only": "_symint"} if symint else {}),
                      fold="kernels respelled with _symint" if symint else "")
+
+
+def _instead(row: OperatorRow) -> str:
+    kept = [key for key in row.dispatch if key not in _COMPOSITES]
+    if composite := [key for key in row.dispatch if key in _COMPOSITES]:
+        return f"{', '.join(composite)} stands instead"
+    if row.structured_delegate:
+        return f"it delegates to {row.structured_delegate}"
+    return f"kernels remain for {', '.join(sorted(kept))}" if kept else "no kernel remains"
 
 
 def _server(row: OperatorRow, key: str, effective: frozenset[str]) -> str | None:

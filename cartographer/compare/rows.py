@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
@@ -29,15 +30,17 @@ _TRUE_FLAGS = ("manual_cpp_binding", "manual_kernel_registration", "use_const_re
 
 
 def operator_list(
-    info: SourceInfo, declarations: Declarations, added: Iterable[Function], advice: Mapping[str, tuple[Advice, ...]] | None = None,
+    info: SourceInfo, declarations: Declarations, added: Iterable[Function], python: Mapping[str, tuple[str, ...]],
+    advice: Mapping[str, tuple[Advice, ...]] | None = None,
 ) -> OperatorList:
-    """The list of one release: the yaml's rows and the operators that torchgen adds."""
+    """The list of one release: the yaml's rows and the operators that torchgen adds. `python`: what binds each."""
     derivatives = {d.name.full: _derivative(d) for d in declarations.derivatives}
     rows = {f.name.full: _declared(f, derivatives.get(f.name.full)) for f in declarations.functions}
     for function in added:
         row = _added(function)
         rows.setdefault(row.name, row)
-    return OperatorList(info.version, info.tag, info.commit, info.web, dict(sorted(rows.items())), advice or {})
+    told = {name: replace(rows[name], python=python.get(name)) for name in sorted(rows)}
+    return OperatorList(info.version, info.tag, info.commit, info.web, told, advice or {})
 
 
 def _declared(function: NativeFunction, derivative: DerivativeRow | None) -> OperatorRow:

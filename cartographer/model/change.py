@@ -45,6 +45,7 @@ class Change:
     detail: Mapping[str, object] = field(default_factory=dict)
     places: tuple[ChangePlace, ...] = ()
     generated: bool = False  # of an operator that torchgen adds
+    bound: bool = True  # Python has, or had, a name for it; False: C++ alone calls it
     fold: str = ""  # why it only looks big; such changes are shown as one line with their count
 
 
@@ -61,8 +62,8 @@ class Comparison:
 
 
 def is_public(change: Change) -> bool:
-    """Whether people call it by this name: no leading underscore, not one of torchgen's own variants."""
-    return not change.op.partition("::")[2].startswith("_") and not change.generated
+    """Whether people call it by this name: no leading underscore, not one of torchgen's own variants, not for C++ alone."""
+    return change.bound and not change.generated and (not (name := change.op.partition("::")[2]).startswith("_") or name.startswith("__"))
 
 
 def operators_by_level(comparison: Comparison) -> Counter[Level]:
@@ -76,14 +77,25 @@ def operators_by_level(comparison: Comparison) -> Counter[Level]:
 def folded(changes: Iterable[Change]) -> tuple[list[Change], list[tuple[str, str, int]]]:
     """(the changes to show one by one, the folds: (id, why, how many)); a fold of one is shown."""
     counts: Counter[tuple[str, str]] = Counter()
+    keys: dict[tuple[str, str], Counter[str]] = {}
     kept: list[Change] = []
     waiting: dict[tuple[str, str], list[Change]] = {}
     for change in changes:
         if change.fold:
             counts[change.id, change.fold] += 1
             waiting.setdefault((change.id, change.fold), []).append(change)
+            if isinstance(key := change.detail.get("key"), str) and "keys" not in change.detail and key not in change.fold:
+                keys.setdefault((change.id, change.fold), Counter())[key] += 1
         else:
             kept.append(change)
     kept += [change for group in waiting.values() if len(group) == 1 for change in group]
-    folds = [(id_, why, n) for (id_, why), n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1]
+    folds = [(id_, why + _among(keys.get((id_, why), Counter())), n) for (id_, why), n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1]
     return kept, folds
+
+
+def _among(keys: Counter[str]) -> str:
+    """The dispatch keys in a fold, the most frequent first."""
+    if not keys:
+        return ""
+    shown = [f"{key} {number:,}" for key, number in sorted(keys.items(), key=lambda item: (-item[1], item[0]))]
+    return f" ({', '.join(shown[:6])}{', …' if len(shown) > 6 else ''})"

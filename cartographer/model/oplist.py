@@ -37,6 +37,7 @@ class OperatorRow:
     autogen: tuple[str, ...] = ()
     flags: Mapping[str, str] = field(default_factory=dict)  # every other yaml key, as written
     derivative: DerivativeRow | None = None
+    python: tuple[str, ...] | None = None  # the Python names that the generators bind it to; None: not told
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         strata=strata,
         landmarks=marks,
         paths=tuple(file.path for file in listed),
-        rows=operator_list(tree.info, declared, codegen.added(declared, sources), advice.advice_in(advice_texts(tree))),
+        rows=operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(advice_texts(tree))),
         bodies=bodies.of_steps(linked.operators, facts, tree.read_many),
     )
 

@@ -68,7 +68,7 @@ def _made(tree: Tree) -> OperatorList:
     declared = declarations.load({path: files[path] for path in declarations.WANTED if path in files})
     sources = {path: data for path, data in files.items() if generators.matches(path)}
     texts = {path: data for path, data in files.items() if advice.WANTED.fullmatch(path)}
-    return operator_list(tree.info, declared, codegen.added(declared, sources), advice.advice_in(texts))
+    return operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(texts))
 
 
 def _decoded(data: bytes | None) -> _Kept | None:

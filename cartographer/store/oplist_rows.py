@@ -10,7 +10,7 @@ from typing import Any
 from cartographer.model.oplist import Advice, DerivativeRow, OperatorList, OperatorRow
 from cartographer.store.ledger import as_json
 
-_LISTS = frozenset(("variants", "tags", "autogen"))
+_LISTS = frozenset(("variants", "tags", "autogen", "python"))
 
 
 def head(found: OperatorList | None) -> str | None:
@@ -30,7 +30,7 @@ def row(found: OperatorRow) -> str:
 
 
 def _filled(value: OperatorRow | DerivativeRow) -> dict[str, Any]:
-    return {f.name: found for f in dataclasses.fields(value) if f.name != "derivative" and (found := getattr(value, f.name))}
+    return {f.name: found for f in dataclasses.fields(value) if f.name != "derivative" and ((found := getattr(value, f.name)) or (f.name == "python" and found is not None))}
 
 
 def list_of(told: str, rows: list[tuple[str, str]]) -> OperatorList:

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whom a change touches: Python or C++ alone, which backends, which other operators; and backends that arrive whole."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cartographer.compare.registrations import effective_keys
+from cartographer.model.change import Change, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cartographer.model.oplist import OperatorList, OperatorRow
+
+_CALLED = re.compile(r"(?<![\w>:])(?:at::)?([A-Za-z_]\w*)\(")
+# A backend arrives when one release brings at least so many of its keys, and three times as many as there were.
+_ARRIVAL = 50
+_TIMES = 3
+
+
+def in_context(changes: Iterable[Change], old: OperatorList, new: OperatorList) -> tuple[Change, ...]:
+    """The changes, each with what the two lists tell about those that it touches."""
+    changes = tuple(changes)
+    users_old, users_new = _Users(old), _Users(new)
+    had = Counter(key for row in old.rows.values() for key in row.dispatch)
+    got = Counter(str(c.detail.get("key")) for c in changes if c.id == "dispatch-gained")
+    arrived = {key: had[key] for key, number in got.items() if number >= _ARRIVAL and number >= _TIMES * had[key]}
+    found = []
+    for change in changes:
+        row = new.rows.get(change.op) or old.rows[change.op]
+        side, users = (new, users_new) if change.op in new.rows else (old, users_old)
+        detail = dict(change.detail)
+        if change.level > Level.INFO:
+            if "key" not in detail:
+                detail["backends"] = sorted(effective_keys(row, side))
+            detail["named_by"] = users.of(row)
+        if change.level is Level.BREAK:
+            detail["python"] = list(_python(change.op, old, new))
+        found.append(replace(change, detail=detail, bound=_is_bound(change.op, old, new), fold=change.fold or _arrival(change, arrived)))
+    return tuple(found)
+
+
+def _python(name: str, old: OperatorList, new: OperatorList) -> tuple[str, ...]:
+    names = [names for side in (old, new) if (row := side.rows.get(name)) is not None for names in row.python or ()]
+    return tuple(dict.fromkeys(names))
+
+
+def _is_bound(name: str, old: OperatorList, new: OperatorList) -> bool:
+    """Whether Python had or has a name for it, or nobody told."""
+    return any(row.python is None or row.python for side in (old, new) if (row := side.rows.get(name)) is not None)
+
+
+def _arrival(change: Change, arrived: Mapping[str, int]) -> str:
+    key = str(change.detail.get("key"))
+    if change.id not in {"dispatch-gained", "effective-gained"} or key not in arrived:
+        return ""
+    before = f"it had {arrived[key]:,}" if arrived[key] else "it had none"
+    return f"kernels of {key} came into this list all in one release ({before}): a backend arrives or moves in, the operators stay what they were"
+
+
+class _Users:
+    """Operators that the list says use others: derivative formulas that call them, structured operators that they delegate to."""
+
+    def __init__(self, side: OperatorList) -> None:
+        self._by_base: dict[str, set[str]] = {}
+        self._by_name: dict[str, set[str]] = {}
+        for name, row in side.rows.items():
+            for formula in row.derivative.formulas.values() if row.derivative is not None else ():
+                for called in _CALLED.findall(formula):
+                    self._by_base.setdefault(called.removesuffix("_symint"), set()).add(name)
+            if row.structured_delegate:
+                self._by_name.setdefault(f"aten::{row.structured_delegate}", set()).add(name)
+
+    def of(self, row: OperatorRow) -> list[str]:
+        """Sorted names of the others."""
+        base = row.name.partition("::")[2].partition(".")[0]
+        return sorted((self._by_base.get(base, set()) | self._by_name.get(row.name, set())) - {row.name})
