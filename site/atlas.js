@@ -84,7 +84,7 @@
   // Search: a combobox over window.ATLAS_SHARDS. Shard 0 answers most; files, kernels and symbols come when asked for.
   var input = $("#q"), list = null, rows = { "0": null }, wanted = {}, awaited = 0, active = -1, hits = [];
   // What a kind is worth: operators and the names of the user's world before the ground below them.
-  var WEIGHT = { plate: 0, operator: 0, python: 400, node: 300, binding: 500, guide: 350, stub: 600, folder: 900, file: 1000, symbol: 1500 };
+  var WEIGHT = { plate: 0, operator: 0, python: 400, node: 300, binding: 500, guide: 650, stub: 600, folder: 900, file: 1000, symbol: 1500 };
   var KINDS = { K: "kernel", k: "kernel", d: "device", f: "function", m: "method", c: "class", x: "macro" };
   function load(name, then) {
     if (wanted[name]) { return; }
@@ -114,7 +114,7 @@
       add(shard.plates, "plate", function (row) { return row.to; });
       add(shard.guide, "guide", function (row) { return row.to; });
       add(shard.operators, "operator", function (row) { return operatorAddress(row.name, row.to); });
-      found.forEach(function (row) { if (row.kind === "operator" && row.to) { pageOf[row.name] = row.to; } });
+      found.forEach(function (row) { if (row.kind === "operator") { row.base = row.low.split("::").pop().split(".")[0]; if (row.to) { pageOf[row.name] = row.to; } } });
       found.filter(function (row) { return row.kind === "operator"; }).slice(Number(shard.mains)).forEach(function (row) { row.later = 100; });
       add(shard.python, "python", function (row) { return operatorAddress(row.to, pageOf[row.to]); });
       add(shard.bindings, "binding", function (row) { return operatorAddress(row.to, pageOf[row.to]); });
@@ -167,10 +167,45 @@
     var all = row.low + "|" + row.words, known = asked.filter(function (word) { return all.indexOf(word) >= 0; }).length;
     return known / asked.length >= 0.6 ? 5200 - 400 * known : -1;
   }
+  // Several words: names hold them all, joined or apart. Words for a kind of thing or a backend only favour; idle ones are left out.
+  var KIND_WORDS = { kernel: /^[Kkd]/, kernels: /^[Kkd]/, operator: "operator", op: "operator", node: "node", binding: "binding", stub: "stub", file: "file", folder: "folder", directory: "folder",
+    python: "python", function: /^[fK]/, method: /^m/, "class": /^c/, struct: /^c/, macro: /^x/, implementation: /^K/, implementations: /^K/, implemented: /^K/, source: null, code: null, definition: null, defined: null, native: null, pytorch: null, torch: "python" };
+  var BACKENDS = /^(cpu|cuda|mps|xpu|meta|gpu|metal|vulkan|mkldnn|onednn|cudnn|hip|rocm)$/;
+  function termsOf(query) {
+    var words = query.split(/[^a-z0-9_.:~+]+/).filter(function (word) { return word && !IDLE.test(word); });
+    if (words.length < 2) { return null; }
+    var core = words.filter(function (word) { return !(word in KIND_WORDS) && !BACKENDS.test(word); });
+    var backends = words.filter(function (word) { return BACKENDS.test(word); }), kinds = words.filter(function (word) { return word in KIND_WORDS; });
+    if (!core.length) { core = backends.concat(kinds); backends = []; kinds = []; }
+    return { core: core, joined: core.length > 1 ? [core.join("_"), core.join("")] : [], backends: backends, kinds: kinds };
+  }
+  function termsScore(row, asked) {
+    var sum = 0, missing = 0, best = -1;
+    asked.core.forEach(function (word) { var points = score(row.low, word); if (points < 0) { missing += 1; } else { sum += points; } });
+    if (missing === asked.core.length) { return -1; }
+    asked.joined.forEach(function (word) { var points = score(row.low, word); if (points >= 0 && (best < 0 || points < best)) { best = points; } });
+    if (best < 0) {
+      if (missing && (missing > 1 || asked.core.length > 2)) { return -1; }
+      best = sum / (asked.core.length - missing) + 300 + 5400 * missing;
+    }
+    asked.backends.forEach(function (word) {
+      if (row.low.indexOf(word === "gpu" ? "cuda" : word) >= 0) { best -= 900; } else if (row.kind === "symbol" || row.kind === "file") { best += 1500; }
+    });
+    if (row.kind === "symbol" && !row.reached && (asked.backends.length || asked.kinds.length)) { best += 1200; }
+    asked.kinds.forEach(function (word) {
+      var kind = KIND_WORDS[word];
+      if (kind && (typeof kind === "string" ? row.kind === kind : row.kind === "symbol" && kind.test(row.to))) { best -= 700; }
+    });
+    return best;
+  }
   function shardsOf(query) {
-    var last = query.split(/::|\./).filter(Boolean).pop() || "", letters = last.replace(/^[_ ~]+/, "").replace(/[^a-z0-9]/g, "");
-    if (letters.length < 2) { return []; }
-    return (rows.keys || []).filter(function (key) { return key === letters.slice(0, key.length).padEnd(key.length, "_") || (letters.length === 2 && key.length > 2 && key.indexOf(letters) === 0); });
+    var asked = termsOf(query), found = {};
+    (asked ? asked.core.concat(asked.joined.slice(0, 1)).filter(function (word) { return word.length > 2; }) : [query]).forEach(function (word) {
+      var last = word.split(/::|\./).filter(Boolean).pop() || "", letters = last.replace(/^[_ ~]+/, "").replace(/[^a-z0-9]/g, "");
+      if (letters.length < 2) { return; }
+      (rows.keys || []).forEach(function (key) { if (key === letters.slice(0, key.length).padEnd(key.length, "_") || (letters.length === 2 && key.length > 2 && key.indexOf(letters) === 0)) { found[key] = true; } });
+    });
+    return Object.keys(found);
   }
   function symbolPlaces(row) {
     return row.to.split(" ").sort(function (a, b) { return (b.charAt(0) === "K") - (a.charAt(0) === "K"); }).map(function (place) {
@@ -182,15 +217,16 @@
     }).filter(Boolean);
   }
   function find(query) {
-    var found = [], names = ["0", "files"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
+    var found = [], asked = termsOf(query), names = ["0", "files", "kernels"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
+    var tail = query.split(/::|\./).filter(Boolean).pop() || "", inner = tail !== query && tail.length > 1;
     names.forEach(function (name) {
       (rows[name] || []).forEach(function (row) {
-        var points = row.kind === "guide" ? guideScore(row, query) : score(row.low, query);
+        var points = row.kind === "guide" ? guideScore(row, query) : asked ? termsScore(row, asked) : score(row.low, query);
+        if (points < 0 && inner && row.kind === "operator" && !row.later && row.base === tail) { points = 1800; }  // at::native::add, F.softmax
         if (points >= 0) { found.push([points + WEIGHT[row.kind] + (row.later || 0) - (row.reached ? 300 : 0), row]); }
       });
     });
-    var tail = query.split(/::|\./).filter(Boolean).pop() || "";
-    if (!found.length && tail.length > 1 && tail !== query) { return find(tail); }
+    if (!found.length && inner) { return find(tail); }
     if (found.length < 3 && query.length > 3 && query.length < 40) {
       var most = query.length > 7 ? 2 : 1;
       (rows["0"] || []).forEach(function (row) {
@@ -203,7 +239,7 @@
     var seen = {}, shown = [];
     found.forEach(function (pair) {
       var row = pair[1], far = /python|binding|node/.test(row.kind) ? row.to : "";
-      var places = row.kind === "symbol" ? symbolPlaces(row).slice(0, 4) : [{ address: row.address(row), far: far }];
+      var places = row.kind === "symbol" ? symbolPlaces(row).slice(0, asked ? 2 : 4) : [{ address: row.address(row), far: far }];
       places.forEach(function (place) {
         if (shown.length < 14 && !seen[place.address + row.name]) { seen[place.address + row.name] = true; shown.push({ row: row, address: place.address, far: place.far, kind: place.kind || row.kind }); }
       });
@@ -211,15 +247,19 @@
     return shown;
   }
   function mark(text, query) {
-    var bold = document.createElement("b"), at = text.toLowerCase().indexOf(query);
-    if (at < 0) { bold.textContent = text; return bold; }
-    bold.append(text.slice(0, at), make("mark", {}, text.substr(at, query.length)), text.slice(at + query.length));
+    var bold = document.createElement("b"), low = text.toLowerCase(), words = low.indexOf(query) < 0 && termsOf(query), at = 0;
+    (words ? words.core.concat(words.backends) : [query]).map(function (word) { return [low.indexOf(word), word.length]; })
+      .filter(function (pair) { return pair[0] >= 0; }).sort(function (p, q) { return p[0] - q[0]; }).forEach(function (pair) {
+        if (pair[0] < at) { return; }
+        bold.append(text.slice(at, pair[0]), make("mark", {}, text.substr(pair[0], pair[1]))); at = pair[0] + pair[1];
+      });
+    bold.append(text.slice(at));
     return bold;
   }
   function search() {
     if (!rows["0"]) { load("0", search); return; }
     var query = input.value.trim().toLowerCase().replace(/^aten::/, "").replace(/^torch\.ops\.aten\./, "");
-    load("files", again);
+    load("files", again); load("kernels", again);
     shardsOf(query).forEach(function (key) { load("s-" + key, again); });
     list.textContent = ""; active = -1;
     if (!query) { close(); return; }

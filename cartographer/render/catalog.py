@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from cartographer.store.values import AtlasInfo
 
 PART = 700  # symbols on one page of a file
+_MARKED = {
+    "docs": "documented", "index": "in the index of the docs", "opinfo": "described for tests", "reference": "written again in Python",
+    "decomposition": "taken apart", "meta": "shape in Python",
+}  # fmt: skip
 _A_LIST = 60  # operators; a file that declares more is a list, and the plate of operators gives its lines
 
 
@@ -124,6 +128,24 @@ class Catalog:
             found[landmark.subject].append(landmark)
         return {subject: tuple(rows) for subject, rows in found.items()}
 
+    @cached_property
+    def owners(self) -> tuple[Landmark, ...]:
+        """The rules of CODEOWNERS in their order."""
+        return tuple(sorted((mark for mark in self.landmarks if mark.kind == "owner"), key=lambda mark: mark.line))
+
+    @cached_property
+    def commands(self) -> tuple[Landmark, ...]:
+        """Commands that CONTRIBUTING.md gives, in its order, each once."""
+        found: dict[str, Landmark] = {}
+        for mark in sorted((mark for mark in self.landmarks if mark.kind == "command"), key=lambda mark: mark.line):
+            found.setdefault(mark.text, mark)
+        return tuple(found.values())
+
+    @cached_property
+    def described(self) -> dict[str, Landmark]:
+        """Folders that the map in CONTRIBUTING.md names."""
+        return {mark.subject: mark for mark in self.landmarks if mark.kind == "map"}
+
     # Places ------------------------------------------------------------------------------------
 
     @cached_property
@@ -135,6 +157,12 @@ class Catalog:
             for path, use in _uses(op):
                 if path not in lists or use.how != "declared":
                     found[path].add(use)
+        plainest: dict[str, str] = {}  # the overload that stands for a name
+        for op in sorted(self.operators, key=lambda op: (len(op.name), op.name)):
+            plainest.setdefault(f"{op.namespace}::{op.base}", op.name)
+        for mark in self.landmarks:
+            if mark.subject in plainest and mark.kind in _MARKED:
+                found[mark.path].add(Use(plainest[mark.subject], _MARKED[mark.kind], mark.line))
         return {path: tuple(sorted(found[path])) for path in found}
 
     @cached_property

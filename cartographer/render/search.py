@@ -6,6 +6,7 @@ each, a name a line, tab before what it leads to: half the size of JSON, and spl
 
     0        plates, operators, Python names, bindings, Nodes, stubs; and which other shards there are
     files    paths of files and folders
+    kernels  functions that operators' kernel chains pass, so that these are found by any part of their names
     s-XY     symbols by the first letters of their last part: `name TAB kind file:line ...`, file as its number in `files`;
              kind K is a function that some operator's kernel chain passes
 """
@@ -47,7 +48,7 @@ def shards(site: Site) -> list[tuple[str, bytes]]:
         "mains": str(len(site.catalog.bases)),
         "shards": " ".join(symbols),
     }
-    found = [_script("0", first), _script("files", _files(site))]
+    found = [_script("0", first), _script("files", _files(site)), _script("kernels", {"symbols": _kernels(symbols.values())})]
     found += [_script(f"s-{key}", {"symbols": text}) for key, text in symbols.items()]
     return found
 
@@ -121,6 +122,17 @@ def _files(site: Site) -> Mapping[str, str]:
         if path:
             folders.append(path if address == f"source/{path}/index.html" else f"{path}\t{urls.href(address)}")
     return {"files": "\n".join(files), "folders": "\n".join(folders)}
+
+
+def _kernels(shards: Iterable[str]) -> str:
+    """The rows of all shards that a chain passes, without their places that none does."""
+    rows = []
+    for row in "\n".join(shards).split("\n"):
+        name, _, places = row.partition("\t")
+        passed = [place for place in places.split(" ") if place.startswith("K")]
+        if passed:
+            rows.append(f"{name}\t{' '.join(passed)}")
+    return "\n".join(sorted(rows))
 
 
 def _symbol_shards(site: Site) -> Iterator[tuple[str, str]]:

@@ -9,11 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.guide.book import Book
+from cartographer.guide.owners import owner_of
 from cartographer.model.lineage import Lineage
 from cartographer.render import urls
 from cartographer.render.pages.frame import Link, Receipt, at
 
 if TYPE_CHECKING:
+    from cartographer.model.atlas import Landmark as Rule
     from cartographer.model.change import Comparison
     from cartographer.model.location import Location
     from cartographer.render.catalog import Catalog
@@ -54,6 +56,7 @@ class Site:
         self.found = found
         self.collected = collected
         self.links = urls.Permalinks(catalog.source)
+        self._owners: dict[str, Rule | None] = {}
         self.landmarks: dict[str, Landmark | None] = {}  # found once, asked for on every operator's page
 
     @cached_property
@@ -183,6 +186,12 @@ class Site:
         """The receipt of a rule that names its place (`torchgen/gen.py:120`)."""
         found = _RULE.search(text)
         return self.receipt(found["path"], int(found["line"])) if found else None
+
+    def owner(self, path: str) -> Rule | None:
+        """The rule of CODEOWNERS that decides for a path; for a folder, the one for all that is in it."""
+        if path not in self._owners:
+            self._owners[path] = owner_of(path, self.catalog.owners)
+        return self._owners[path]
 
     # Addresses ---------------------------------------------------------------------------------
 

@@ -74,6 +74,11 @@ def test_search_finds_every_kind_of_name(browser, small_site):
         assert [kind, name] in [row[:2] for row in found], words
 
 
+def test_several_words_are_found_joined_and_apart(browser, small_site):
+    assert ["kernel", "at::native::mul_kernel_cuda"] in [row[:2] for row in ask(browser, small_site, "mul cuda kernel")]
+    assert ["function", "c10::cuda::getCurrentCUDAStream"] in [row[:2] for row in ask(browser, small_site, "get current stream")]
+
+
 def test_search_forgives_a_typing_error(browser, small_site):
     assert ["node", "MulBackward0"] in [row[:2] for row in ask(browser, small_site, "MulBackwrd0")]
 
@@ -85,10 +90,24 @@ def test_exact_operators_come_first(browser, real_site):
         assert first[1].split(".")[0] == words
 
 
+def test_several_words_find_what_they_name(browser, real_site):
+    """Questions as people type them, and what must be among the first answers."""
+    for words, kind, name in (
+        ("softmax cuda kernel", "operator", "softmax.int"), ("softmax cuda", "file", "aten/src/ATen/native/cuda/SoftMax.cu"),
+        ("conv2d backward", "operator", "_slow_conv2d_backward.grad_input"), ("layer norm cuda", "operator", "layer_norm"),
+        ("index select", "operator", "index_select"), ("where is relu implemented", "operator", "relu"), ("fft rfft", "operator", "fft_rfft"),
+        ("at::native::add", "operator", "add.Tensor"), ("F.dropout", "operator", "dropout"), ("nn.Linear", "operator", "linear"),
+        ("dispatcher call", "method", "c10::Dispatcher::call"), ("gpu_kernel", "kernel", "at::native::gpu_kernel"), ("THPVariable_randn", "binding", "THPVariable_randn"),
+        ("index_select_out_cuda_impl", "kernel", "at::native::(anonymous)::index_select_out_cuda_impl"),
+    ):  # fmt: skip
+        found = ask(browser, real_site, words)[:8]
+        assert [kind, name] in [row[:2] for row in found], (words, found)
+
+
 def test_results_come_within_50_ms_of_a_key_press(browser, real_site):
     ask(browser, real_site, "index_sel")
     browser.until("document.querySelectorAll('#results li').length > 3")
-    for words in ("index_sel", "gpu_kernel", "THPVariable_randn", "sofmax", "BinaryOps.cpp"):
+    for words in ("index_sel", "gpu_kernel", "THPVariable_randn", "sofmax", "BinaryOps.cpp", "softmax cuda kernel", "conv2d backward"):
         browser.run(f"document.querySelector('#q').value = {words!r}")
         took = browser.run("(() => { const t = performance.now(); document.querySelector('#q').dispatchEvent(new Event('input')); return performance.now() - t; })()")
         again = browser.run("(() => { const t = performance.now(); document.querySelector('#q').dispatchEvent(new Event('input')); return performance.now() - t; })()")

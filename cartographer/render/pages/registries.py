@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where else an operator is known: documentation, test descriptions, Python references, decompositions."""
+"""Where else an operator is known: documentation, tests, Python references, decompositions; and who is asked about its files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from cartographer.model.atlas import Landmark
     from cartographer.model.operator import Operator
     from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
@@ -24,17 +25,48 @@ class RegistryRow:
 
 
 _NAMES = {
-    "docs": "Documentation", "opinfo": "Test description", "reference": "Python reference", "decomposition": "Decomposition",
-    "meta": "Shape in Python", "compatibility": "Schema may change",
+    "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests", "reference": "Python reference",
+    "decomposition": "Decomposition", "meta": "Shape in Python", "compatibility": "Schema may change", "owner": "Owners",
 }  # fmt: skip
+_MOST_TESTS = 4  # test files over every OpInfo that are named
+_OWN = ("entry", "kernel", "registration")
 
 
 def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[RegistryRow, ...]:
-    """All entries under the base names of these operators, each place once."""
+    """All entries under the base names of these operators, each place once; the owners of the files that are theirs."""
     rows: dict[tuple[str, str, int], RegistryRow] = {}
-    for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators):
-        for landmark in site.catalog.landmarks_of.get(subject, ()):
-            row = RegistryRow(_NAMES.get(landmark.kind, landmark.kind), landmark.text, site.receipt(landmark.path, landmark.line))
-            rows.setdefault((landmark.kind, landmark.path, landmark.line), row)
+    for mark, text in _marks(site, operators):
+        row = RegistryRow(_NAMES.get(mark.kind, mark.kind), text, site.receipt(mark.path, mark.line))
+        rows.setdefault((mark.kind, mark.path, mark.line), row)
     order = list(_NAMES.values())
     return tuple(sorted(rows.values(), key=lambda row: order.index(row.registry) if row.registry in order else len(order)))
+
+
+def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark, str]]:
+    known = site.catalog.landmarks_of
+    classes: set[str] = set()
+    for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators):
+        for mark in known.get(subject, ()):
+            yield mark, mark.text
+            if mark.kind == "opinfo":
+                classes |= {mark.text.partition("(")[0], "OpInfo"}
+    for name in sorted(classes):
+        tests = sorted((mark for mark in known.get(name, ()) if mark.kind == "tests"), key=lambda mark: (-int(mark.text.partition(" ")[0]), mark.path))
+        for mark in tests[:_MOST_TESTS]:
+            yield mark, mark.text
+    for path in _files(operators):
+        if rule := site.owner(path):
+            yield rule, f"{rule.text}, for {rule.subject}"
+
+
+def _files(operators: Sequence[Operator]) -> Iterator[str]:
+    """The files that hold the operators' own rows and kernels."""
+    found = dict.fromkeys(op.declared.path for op in operators)
+    for op in operators:
+        for chain in op.kernels.values():
+            for step in chain.steps:
+                if step.role == "calls":
+                    break
+                if step.role in _OWN:
+                    found[step.path] = None
+    yield from found

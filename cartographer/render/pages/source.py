@@ -10,7 +10,7 @@ from cartographer.render import urls
 from cartographer.render.catalog import PART
 from cartographer.render.figures.treemap import Cell, treemap
 from cartographer.render.pages.ages import AgeBar, age_bar
-from cartographer.render.pages.frame import Link, Page
+from cartographer.render.pages.frame import Link, Page, Receipt
 from cartographer.render.terrain import FLOORS, floor_of, territory_of
 
 if TYPE_CHECKING:
@@ -57,6 +57,24 @@ class Living:
 
 
 @dataclass(frozen=True, slots=True)
+class Owners:
+    """Who is asked about a path, and the rule that says so."""
+
+    text: str
+    rule: str
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """A command of CONTRIBUTING.md."""
+
+    heading: str
+    text: str
+    receipt: Receipt
+
+
+@dataclass(frozen=True, slots=True)
 class FilePage:
     """One file, or one part of its symbols."""
 
@@ -71,6 +89,7 @@ class FilePage:
     floor: str
     territory: str
     health: str
+    owners: Owners | None
     notes: tuple[str, ...]
     declares: int
     living: tuple[Living, ...]
@@ -111,6 +130,9 @@ class FolderPage:
     territory: str
     permalink: str
     health: str
+    owners: Owners | None
+    described: Receipt | None  # where the map in CONTRIBUTING.md names it
+    commands: tuple[CommandRow, ...]
     cells: tuple[Cell, ...]
     folders: tuple[Entry, ...]
     entries: tuple[Entry, ...]
@@ -143,6 +165,7 @@ def _file(site: Site, path: str, part: int) -> Page:
         floor=FLOORS[floor - 1] if floor else "",
         territory=territory_of(path).name,
         health=_health(entry),
+        owners=_owners(site, path),
         notes=entry.notes,
         declares=_declares(site, path),
         living=_living(site, path) if first else (),
@@ -229,6 +252,11 @@ def _how(line: int, how: str, keys: list[str]) -> str:
     return f"{line} {how}{whom}"
 
 
+def _owners(site: Site, path: str) -> Owners | None:
+    rule = site.owner(path)
+    return Owners(rule.text, rule.subject, site.receipt(rule.path, rule.line)) if rule else None
+
+
 def _declares(site: Site, path: str) -> int:
     count = site.catalog.declared_in.get(path, 0)
     return 0 if any(use.how == "declared" for use in site.catalog.uses.get(path, ())) else count
@@ -255,6 +283,9 @@ def build_folder(site: Site, path: str) -> Page:
         territory=territory_of(path).name if path else "",
         permalink=site.links.tree(path),
         health=f"{100 * folder.error_bytes / max(1, folder.size):.1f} % of the bytes are in places the grammar does not understand",
+        owners=_owners(site, f"{path}/any file") if path else None,
+        described=site.receipt(mark.path, mark.line) if (mark := catalog.described.get(path)) else None,
+        commands=() if path else tuple(CommandRow(c.subject, c.text, site.receipt(c.path, c.line)) for c in catalog.commands),
         cells=treemap(site, path, depth=1),
         folders=tuple(_folder_entry(site, child) for child in folder.folders),
         entries=tuple(_file_entry(site, entry) for entry in folder.files),

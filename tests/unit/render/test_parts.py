@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cartographer.model.atlas import Landmark
 from cartographer.model.location import Location
 from cartographer.model.operator import Chain, Operator, Origin, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
@@ -18,12 +19,16 @@ from cartographer.render import coverage, machine, search, terrain, urls
 from cartographer.render.environment import create, receipt, soft
 from cartographer.render.figures import hand, section, svg
 from cartographer.render.figures.treemap import squarify, treemap
+from cartographer.render.loading import load
 from cartographer.render.pages import front, operator, source
 from cartographer.render.pages.chains import Again, Shown, address_of, chains_of, note_of
 from cartographer.render.pages.dispatch import letter_of
 from cartographer.render.pages.frame import Link, Receipt
 from cartographer.render.pages.ladder import Rung, ladder_of
 from cartographer.render.pages.operator import Seen
+from cartographer.render.site import Site
+from cartographer.store import writer
+from cartographer.store.reader import Reader
 
 
 def info(commit=None):
@@ -263,3 +268,33 @@ def test_kernels_are_measured_and_dated_where_the_operator_reaches_them_itself(s
     first = sizes.rows[0]
     assert (first.oldest, first.newest, first.backends) == ("2012-01-25", "2017-05-01", ("CUDA",))
     assert [band.name for band in sizes.bar.bands] == ["First", "Second", "Third", "no date"][: len(sizes.bar.bands)]
+
+
+def test_owners_commands_and_registries_stand_where_they_are_about(small, tmp_path):
+    native = "aten/src/ATen/native"
+    marks = (
+        Landmark(f"/{native}/", "owner", "CODEOWNERS", 7, "@<b>"), Landmark("/aten/src/", "owner", "CODEOWNERS", 5, "@a"),
+        Landmark("Build", "command", "CONTRIBUTING.md", 9, "make <x>"), Landmark("aten::mul", "docs", "torch/__init__.py", 3, "torch.mul"),
+        Landmark("aten::mul", "opinfo", "torch/__init__.py", 4, "OpInfo(mul)"), Landmark("OpInfo", "tests", "test/test_ops.py", 2, "3 tests over every OpInfo"),
+        Landmark("aten/src", "map", "CONTRIBUTING.md", 2, "aten/src/"),
+    )  # fmt: skip
+    with Reader(writer.write(small.atlas(landmarks=marks, paths=(*sorted(f.path for f in small.FILES), "CODEOWNERS", "CONTRIBUTING.md", "test/test_ops.py")), tmp_path)) as reader:
+        site = Site(load(reader))
+    rows = [(row.registry, row.text) for row in operator.build(site, "op/mul").view.registries]
+    assert rows[:3] == [("Documentation", "torch.mul"), ("Test description", "OpInfo(mul)"), ("Tests", "3 tests over every OpInfo")]
+    assert ("Owners", f"@<b>, for /{native}/") in rows
+    (page,) = source.build_file(site, f"{native}/BinaryOps.h")
+    assert (page.view.owners.text, page.view.owners.receipt.text) == ("@<b>", "CODEOWNERS:7")
+    assert source.build_folder(site, "aten/src/ATen").view.owners.text == "@a"
+    assert source.build_folder(site, "aten/src").view.described.text == "CONTRIBUTING.md:2"
+    assert [command.text for command in source.build_folder(site, "").view.commands] == ["make <x>"]
+    (python,) = source.build_file(site, "torch/__init__.py")
+    assert ("3 documented", "4 described for tests") in [living.hows for living in python.view.living]
+
+
+def test_functions_on_chains_are_found_by_any_part_of_their_name(site):
+    text = dict(search.shards(site))["search/kernels.js"].decode()
+    rows = json.loads(text[text.index("=", text.index("]")) + 1 :].rstrip(";\n"))["symbols"].split("\n")
+    assert [row.partition("\t")[0] for row in rows] == sorted({row.partition("\t")[0] for row in rows})
+    assert any(row.startswith("at::native::mul_kernel_cuda\tK") for row in rows)
+    assert "lonely" not in text
