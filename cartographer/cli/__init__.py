@@ -121,8 +121,11 @@ def _code_of(error: BaseException) -> int | None:
             tell(error)
             return error.exit_code
         case click.ClickException():
-            error.message = _shown(error.message)
-            error.show()
+            message = error.format_message()
+            if _shown(message) == message:
+                error.show()
+            else:
+                _say(f"error: {_shown(message)}")
             return error.exit_code
         case click.Abort() | KeyboardInterrupt():
             if sys.stderr.isatty():

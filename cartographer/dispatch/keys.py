@@ -227,7 +227,7 @@ def _cases(tokens: Sequence[Token], function: str) -> Iterator[tuple[str, list[T
         pending: list[str] = []
         at = 0
         while at < len(body):
-            if body[at].text == "case":
+            if body[at].text == "case" and at + 3 < len(body):
                 pending.append(body[at + 3].text)
                 at += 4
             elif body[at].text == "return":
