@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.composites import types_around
-from cartographer.link.device import CPU_LOOPS, METAL_REQUESTS, SHAPING, asked, library
+from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, asked, library
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import CLASSES_IN
 from cartographer.link.index import bare
 from cartographer.link.names import scope_of
-from cartographer.link.sites import Site, Spot
+from cartographer.link.sites import Given, Site, Spot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -99,8 +99,10 @@ class CallGraph:
             match call.form:
                 case "message":
                     receiver, _, selector = call.name.partition(" ")
-                    if self.device == "mps" and "raph" in receiver:
+                    if self.device == "mps" and "raph" in receiver and PREPARING.search(selector) is None:
                         yield spot.site("library", selector, library="MPSGraph", never=SHAPING.search(selector) is not None)
+                    elif self.device == "mps" and selector == "alloc" and MPS_KERNELS.fullmatch(receiver):
+                        yield spot.site("library", receiver, library="Metal Performance Shaders")
                 case "macro":
                     if _SWITCH.fullmatch(call.name):
                         yield spot.site("dispatch", call.name)
@@ -129,6 +131,9 @@ class CallGraph:
             stub = self.stubs.find(name, spot.scope.namespace)
             yield spot.site("stub", last, stub=stub, never=_for_another(spot.call, self.device))
             return
+        if self.device == "cuda" and "::" not in name and self.handed.local(spot.inside).behind(name).startswith("cutlass::"):
+            yield spot.site("library", name, library="CUTLASS")
+            return
         if spot.call.form == "call" and (title := library(name, self.device)) and not self._ours(name):
             yield spot.site("library", name, library=title)
             return
@@ -143,6 +148,8 @@ class CallGraph:
         if (called := self._operator(spot, name, targets, around)) is not None:
             yield spot.site("operator", called.written, called=called)
             return
+        if not targets and spot.call.form == "call" and "::" not in name:
+            targets = tuple(self.handed.pointed(name, spot))
         followed = tuple(d for d in (*targets, *self.handed.functions(spot)) if self.follows(d))
         if followed:
             if not given and any(d.fact.template for d in followed):
@@ -172,8 +179,10 @@ class CallGraph:
         return self.operators.function(name, f"at::{name}", spot.call, around)
 
     def _ours(self, name: str) -> bool:
-        """Whether the tree itself defines a function or class of this plain name: then it is a wrapper, no library."""
-        return "::" not in name and any(d.fact.kind not in ("variable", "alias") for d in self.index.named(name))
+        """Whether the tree itself defines a function or class of this plain name for the build: then it is a wrapper, no library."""
+        if "::" in name:
+            return False
+        return any(d.fact.kind not in ("variable", "alias") and self.world.allows(d.fact.guards) is not False for d in self.index.named(name))
 
     def _local_function(self, name: str, spot: Spot) -> bool:
         """Whether a function of the same file bears the stub's name."""
@@ -193,8 +202,8 @@ class CallGraph:
         if self.device == "cpu" and member in CPU_LOOPS:
             yield spot.site("loop", member, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
             return
-        if self.device == "cuda" and member == "execute" and self._frontend(spot.scope.path):
-            yield spot.site("library", spot.call.name.strip(), library="cuDNN")
+        if self.device == "cuda" and (title := self._object(member, spot)):
+            yield spot.site("library", member if title == "CUDA driver" else spot.call.name.strip(), library=title)
             return
         if member == "findSchemaOrThrow" and (called := self.operators.by_schema(spot.call)) is not None:
             yield spot.site("operator", called.written, called=called)
@@ -203,9 +212,15 @@ class CallGraph:
         if targets:
             yield spot.site("helper", member, targets, given=self.handed.given(spot), base=base)
 
-    def _frontend(self, path: str) -> bool:
-        """Whether a file works with cuDNN's frontend, whose graphs run by their method `execute`."""
-        return any(include.target.startswith("cudnn_frontend") for include in self.index.files[path].includes)
+    def _object(self, member: str, spot: Spot) -> str:
+        """The library whose object runs by this method: a graph of cuDNN's frontend by `execute`, a CUTLASS operation by `run`,
+        the driver's functions that are looked up at run time (c10/cuda/driver_api.h) by their names.
+        """
+        if member == "execute" and any(include.target.startswith("cudnn_frontend") for include in self.index.files[spot.scope.path].includes):
+            return "cuDNN"
+        if member == "run" and self.handed.local(spot.inside).behind(_MEMBER.split(spot.call.name)[0].strip()).startswith("cutlass::"):
+            return "CUTLASS"
+        return "CUDA driver" if DRIVER.fullmatch(member) else ""
 
     def _methods(self, member: str, spot: Spot) -> tuple[tuple[Defined, ...], str]:
         """The methods that a call of a member can enter; with the class when several override it.
@@ -254,6 +269,10 @@ class CallGraph:
                 yield spot.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace), line=line)
             elif (title := library(name, self.device)) and not self._ours(name):
                 yield spot.site("library", name, library=title, line=line)
+            elif self.device == "cpu" and bare(name) in CPU_LOOPS:
+                opening = text.find("[", match.end())
+                given = (Given("lambda", spot.inside.path, start + text.count("\n", 0, opening)),) if opening >= 0 else ()
+                yield spot.site("loop", bare(name), given=given, line=line)
             elif name.isupper():
                 yield from self._macro_body(name, _arguments_at(text, match.end() - 1), spot, depth + 1)
             elif len(name) > 3 and name not in launched:

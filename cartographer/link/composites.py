@@ -114,9 +114,9 @@ class Operators:
     def referred(self, name: str, call: Call) -> Called | None:
         """An operator's function handed over without being called: `unary_op_impl(self, at::sin_out)`."""
         parts = name.split("::")
-        if len(parts) != 2 or parts[0] != "at":
+        if len(parts) != 2 or parts[0] not in ("at", "Tensor"):
             return None
-        shapes = [s for s in self._shapes(parts[1])[1] if s.function]
+        shapes = [s for s in self._shapes(parts[1])[1] if (s.function if parts[0] == "at" else s.method)]
         return Called(name, tuple(s.operator.name for s in shapes), call.line, call.context) if shapes else None
 
     def by_schema(self, call: Call) -> Called | None:

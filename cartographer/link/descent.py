@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.callgraph import LITERALS
 from cartographer.link.entries import DEVICE_OF_KEY
+from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
 from cartographer.link.signatures import parameter_type
 from cartographer.link.steps import call_step, definition_step, end_steps, stub_steps, way_steps
@@ -35,8 +36,10 @@ COMPOSED = 2  # a body that calls more operators of its own is composed of them
 BEFORE = 8  # operators shown before the chain goes on through one of them
 STEPS = 15  # the longest way that is shown
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
+STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
 FAR = 20.0  # a way that costs more leads to another device
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
+_TELLING = 3  # letters of a word that tells something inside another name
 _WORD = re.compile(r"[a-z0-9]+")
 _NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl", "copy_"))
 _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
@@ -78,7 +81,7 @@ class Descent:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self._calls(reach.operators, defined)]))
-        real = [w for w in ways if w.site.kind != "dispatch"]
+        real = [w for w in ways if w.site.kind != "dispatch"] or [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
         if real and min(w.cost for w in real) < NEAR:
             return Below(once([*self._ways(real, defined, operator, key), *self._beside(reach.operators, operator)]), works=True)
         calls = self._calls(reach.operators, defined)
@@ -88,8 +91,9 @@ class Descent:
         steps = calls
         if onward.works and not self._composed(reach.operators, operator):
             steps = [*_before(calls, defined, onward.steps), *onward.steps]
-        elif ways and not onward.works:
-            steps = self._ways(real or ways[:1], defined, operator, key)
+        elif (ways or real) and not onward.works:
+            steps = self._ways(real, defined, operator, key) if real else [*self._ways(ways[:1], defined, operator, key), *calls[:BEFORE]]
+        steps = steps or self._virtual(defined, key)
         return Below(once(steps), works=onward.works or bool(ways), complete=onward.complete)
 
     # --- ways -----------------------------------------------------------------------------------------------------
@@ -98,9 +102,14 @@ class Descent:
         """The main way in full, then the ends of the others."""
         main = ways[0]
         steps = way_steps(main, self._metal(main, defined))
+        device = DEVICE_OF_KEY.get(key, "cpu")
         if main.registration is not None:
             steps.extend(self._kernel_of(main.registration, operator, key, full=True))
-        steps.extend(self._overriders(main, defined, key))
+        elif main.site.kind == "stub":
+            steps.extend(ufunc_kernel(self.tree, main.site.name.removesuffix("_stub"), device))
+        elif main.site.kind == "dispatch":
+            steps.extend(self._dispatched(main, device))
+        steps.extend(self._overriders(main, defined, device))
         for way in beside(ways):
             if len(steps) > STEPS - 3:
                 break
@@ -116,15 +125,28 @@ class Descent:
         metal = self._metal(way, start)
         return () if way.site.kind == "metal" and not metal else end_steps(way, metal)
 
-    def _overriders(self, main: Way, start: Defined, key: str) -> Iterable[Step]:
+    def _dispatched(self, way: Way, device: str) -> Iterable[Step]:
+        """What a switch over types calls for each of them, where no loop of a known kind runs: functions of the same file."""
+        after = [s for s in self.tree.graph(device).sites(way.at) if s.order > way.site.order]
+        until = next((s.order for s in after if s.kind == "dispatch"), 10**9)
+        for site in after:
+            if site.kind == "helper" and site.order < until and site.targets[0].path == way.at.path:
+                yield definition_step("kernel", site.targets[0], "", site.branch)
+
+    def _overriders(self, main: Way, start: Defined, device: str) -> Iterable[Step]:
         """Where the way leads through a virtual call: the other classes that it may enter."""
-        graph = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu"))
+        graph = self.tree.graph(device)
         for body, entered in zip((start, *main.hops), main.hops, strict=False):
             for site in graph.sites(body):
                 if site.base and entered in site.targets:
                     for other in site.targets:
                         if other is not entered:
                             yield definition_step("kernel", other, f"or this one: the class of the {site.base} decides")
+
+    def _virtual(self, start: Defined, key: str) -> list[Step]:
+        """The overriders that a virtual call of the entry itself may enter, when none of them gets any further."""
+        sites = (s for s in self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).sites(start) if s.base)
+        return [definition_step("kernel", t, f"the class of the {s.base} decides", s.branch) for s in sites for t in s.targets]
 
     def _beside(self, calls: tuple[OperatorCall, ...], operator: Operator) -> list[Step]:
         """Operators that bear this one's name among others and that the entry calls where run time decides:
@@ -159,7 +181,7 @@ class Descent:
         if not ways:
             onward = self._onward(reach.operators, kernel, operator, key)
             calls = self._calls(reach.operators, kernel)
-            return [*steps, *_before(calls, kernel, onward.steps), *onward.steps][: STEPS - 3] if onward.works else steps + calls[:4]
+            return trimmed([*steps, *_before(calls, kernel, onward.steps), *onward.steps], STEPS - 1) if onward.works else steps + calls[:4]
         steps.extend(way_steps(ways[0], self._metal(ways[0], kernel)))
         if ways[0].registration is not None:
             inner = self.kernel_of(ways[0].registration, key)
@@ -167,7 +189,7 @@ class Descent:
         for way in beside(ways):
             if way.registration is None:
                 steps.extend(self._end_of(way, kernel))
-        return steps[: STEPS - 3]
+        return trimmed(steps, STEPS - 3)
 
     def kernel_of(self, registration: StubRegistration, key: str) -> Defined | None:
         """The function that a stub's registration names."""
@@ -235,7 +257,7 @@ class Descent:
                 complete = False
             elif below.works:
                 steps = tuple(_noted(s, f"of {target.name}") for s in below.steps)
-                return Below(steps[: STEPS - 3], works=True, complete=complete)
+                return Below(tuple(trimmed(list(steps), STEPS - 3)), works=True, complete=complete)
         return Below(complete=complete)
 
 
@@ -261,13 +283,23 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
     words = words_of(operator.base)
     backward = "backward" in operator.base
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
-    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start) - _same_words(w, own))
+    ways = list(ways)
+    named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
+    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start) - _same_words(w, own, named=named))
 
 
-def _same_words(way: Way, own: set[str]) -> float:
-    """Of several stubs that one call hands over, the one whose words are those of the entry."""
-    words = name_words(way.site.name.removesuffix("_stub")) if way.registration is not None else set()
-    return 0.3 * len(words & own) / len(words | own) if words else 0.0
+def _same_words(way: Way, own: set[str], *, named: bool) -> float:
+    """Of several stubs that one call hands over, the one whose words are those of the entry; a stub of quite another name
+    is a step beside the function that bears the entry's (`named`).
+    """
+    if way.registration is None:
+        return 0.0
+    words = name_words(way.site.name.removesuffix("_stub").removesuffix("_kernel"))
+    plain = way.site.name.lower().replace("_", "")
+    if words & own:
+        return 0.3 * len(words & own) / len(words | own)
+    strange = named and not way.hops and not any(w in plain for w in own if len(w) >= _TELLING)
+    return -STRANGE if strange else 0.0
 
 
 def _same_types(way: Way, start: Defined) -> float:
@@ -343,6 +375,13 @@ def name_words(base: str) -> set[str]:
 def base_of(name: str) -> str:
     """`aten::sort.stable` -> `sort`."""
     return name.partition("::")[2].partition(".")[0].strip("_")
+
+
+def trimmed(steps: list[Step], most: int) -> list[Step]:
+    """Steps cut to a length: operators that are only called go first, the code on the device last."""
+    spare = [number for number, step in enumerate(steps) if step.role == "calls"]
+    dropped = set(spare[max(0, len(spare) - (len(steps) - most)) :]) if len(steps) > most else set()
+    return [step for number, step in enumerate(steps) if number not in dropped][:most]
 
 
 def once(steps: Iterable[Step]) -> tuple[Step, ...]:

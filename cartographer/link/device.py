@@ -30,7 +30,7 @@ _LIBRARIES = (
     ("cuda", "CUDA runtime", re.compile(r"cudaMemcpy\w*|cudaMemset\w*|cudaLaunch\w+|cuLaunchKernel\w*|at::cuda::memcpy_and_sync|cuda::memcpy_and_sync")),
     ("cuda", "MIOpen", re.compile(r"miopen[A-Z]\w+")),
     ("cpu", "BLAS", re.compile(r"cblas_\w+|[sdcz](gemm|gemv|axpy|copy|dot|dotu|dotc|scal|swap|ger|syr|nrm2|trsm|gbtrf)[a-z]?_")),
-    ("cpu", "LAPACK", re.compile(r"[sdcz][a-z]{2,3}[a-z0-9]{2,5}_")),
+    ("cpu", "LAPACK", re.compile(r"LAPACKE_\w+|[sdcz][a-z]{2,3}[a-z0-9]{2,5}_")),
     ("cpu", "MKL", re.compile(r"mkl_(sparse_|[sdcz])\w+|MKL_\w+|Dfti\w+|v[sdczm]\w*(Ln|Exp|Sin|Cos|Tan|Erf)\w*|vmd?l?[SD]\w+|vslStream\w*|v[idrs]+Rng\w+")),
     ("cpu", "oneDNN", re.compile(r"ideep::\w+(::\w+)*|dnnl::\w+(::\w+)*|dnnl_\w+")),
     ("cpu", "FBGEMM", re.compile(r"fbgemm::\w+(::\w+)*")),
@@ -57,10 +57,12 @@ _ADMINISTRATION = re.compile(
 # The primitives by which a CPU kernel loops (aten/src/ATen/Parallel.h, TensorIterator.h).
 CPU_LOOPS = frozenset(("parallel_for", "parallel_reduce", "for_each", "serial_for_each", "foreach_reduced_elt", "parallel_dim_reduction", "lazy_init_num_threads_for"))
 METAL_REQUESTS = frozenset(("getPipelineStateForFunc", "getMTLFunction", "getKernelFunction"))  # ATen/native/mps/MetalShaderLibrary.h
-# Nodes of an MPSGraph that only bring data into shape.
-SHAPING = re.compile(
-    r"^(new|alloc|init\w*|autorelease|retain|release|run\w*|encode\w*|compile\w*|feeds\w*|dataType|shape)$|constant|placeholder|reshape|cast|transpose|identity|shapeOf|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$|^descriptor", re.IGNORECASE
-)
+# What is asked of an MPSGraph without making a node that computes, and nodes that only bring data into shape.
+PREPARING = re.compile(r"^(new|alloc|init\w*|autorelease|retain|release|run\w*|encode\w*|compile\w*|feeds\w*|dataType|shape)$|constant|placeholder|shapeOf|^descriptor", re.IGNORECASE)
+SHAPING = re.compile(r"reshape|cast|transpose|identity|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$", re.IGNORECASE)
+# Kernels of Metal Performance Shaders: classes whose objects encode themselves (MPSMatrixSolveLU, MPSMatrixMultiplication).
+MPS_KERNELS = re.compile(r"MPS(?:Matrix|NDArray|CNN|RNN|Image)(?!Descriptor)[A-Z]\w+(?<!Descriptor)")
+DRIVER = re.compile(r"cu[A-Z][A-Za-z0-9]+_")  # c10/cuda/driver_api.h
 _BACKENDS = (
     ("cuda", "cuda|CUDA"), ("cpu", "cpu|CPU"), ("mps", "mps|MPS"), ("xpu", "xpu|XPU"), ("mkldnn", "mkldnn|Mkldnn"), ("vulkan", "vulkan|Vulkan"),
     ("metal", "metal|Metal"), ("xla", "xla|XLA"), ("meta", "meta|Meta"), ("ipu", "ipu|IPU"), ("hpu", "hpu|HPU"), ("mtia", "mtia|MTIA"),

@@ -101,10 +101,19 @@ def _ufunc(tree: Tree, symbol: str, device: str) -> tuple[Step, ...]:
     if places is not None:
         for path, line in (places.defined or places.declared)[:1]:
             steps.append(Step("stub", places.name, path, line, "defined and registered in generated code"))
+    return (*steps, *ufunc_kernel(tree, base, device))
+
+
+def ufunc_kernel(tree: Tree, base: str, device: str) -> tuple[Step, ...]:
+    """The kernel that the build writes and registers for the stub of a `ufunc_inner_loop`, and the loops that it runs."""
+    cuda = device == "cuda"
+    loops = [d for d in tree.index.named(base) if "/native/ufunc/" in d.path]
+    if not loops or device not in ("cuda", "cpu"):
+        return ()
+    steps = []
     kernel = _written_by(tree, f"at::native::{base}_kernel", (_UFUNC,), "compute_ufunc_cuda" if cuda else "compute_ufunc_cpu_kernel", "UfuncCUDA.cu" if cuda else "UfuncCPUKernel.cpp")
     if kernel is not None:
         steps.append(Step("kernel", kernel.symbol, kernel.path, kernel.line, kernel.note))
-    loops = [d for d in tree.index.named(base) if "/native/ufunc/" in d.path]
     steps.extend(definition_step("device", d, "the inner loop, written by hand") for d in (loops[:1] if cuda else loops))
     return tuple(steps)
 

@@ -68,6 +68,8 @@ class Handed:
     def strings(self, spot: Spot) -> Iterator[Given]:
         """Device code as text among the arguments: variables made by `jiterator_stringify`, compiled at run time."""
         for argument in spot.call.arguments[1:]:
+            if argument in self.index.also_stringified:
+                yield Given(argument, *self.index.also_stringified[argument])
             if not _IDENTIFIER.fullmatch(argument) or argument not in self.index.stringified:
                 continue
             found = self.index.stringified[argument]
@@ -96,6 +98,11 @@ class Handed:
             text = self._text(inside) if self.source is not None and inside.use is None else ""
             known = self._locals[id(inside)] = variables_of(text, inside.fact.line)
         return known
+
+    def pointed(self, name: str, spot: Spot) -> Iterator[Defined]:
+        """The functions that a variable points to: `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`."""
+        for written in _QUALIFIED.findall(self.local(spot.inside).assigned.get(name, "")):
+            yield from sorted(self.names.functions(written, spot.scope), key=lambda d: d.fact.specialization != "float")[:1]
 
     def receiver(self, spot: Spot) -> str:
         """The type, as written, of what a member is called on: a parameter, a local variable, or a call's result; "" when

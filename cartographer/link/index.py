@@ -174,6 +174,14 @@ class Index:
         return table
 
     @cached_property
+    def also_stringified(self) -> dict[str, tuple[str, int]]:
+        """Names that a macro gives to code that it keeps as text as well (`jiterator_also_stringify_as(code, name)`), by place."""
+        return {
+            use.arguments[-1].strip(): (path, use.end_line) for path in sorted(self.files) for use in self.files[path].uses
+            if use.name.endswith("also_stringify_as") and len(use.arguments) > 1
+        }  # fmt: skip
+
+    @cached_property
     def methods(self) -> dict[tuple[str, tuple[str, ...]], list[Defined]]:
         """The methods of each class, by its file and qualified name."""
         table: dict[tuple[str, tuple[str, ...]], list[Defined]] = {}

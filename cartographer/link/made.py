@@ -20,7 +20,7 @@ from cartographer.link.index import Use, defined_by_macro
 from cartographer.link.stubs import is_stub_macro
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cartographer.expand.macros import Macro, MacroTable
     from cartographer.expand.tokens import Token
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 _HEAD = re.compile(r"TORCH_(IMPL|META|PRECOMPUTE_META)_FUNC2?")
 _LEAF = re.compile(r"(STABLE_)?TORCH_LIBRARY\w*|TORCH_(CHECK|API|CUDA)\w*|C10_\w+|AT_DISPATCH\w*|AT_ERROR|TORCH_INTERNAL\w*|DEFINE_\w*HEADERS")
 _BODY = re.compile(r"(\w+)\s*(?:<[^<>;{}]*>)?\s*\((?:[^(){};]|\((?:[^()]|\([^()]*\))*\))*\)\s*(?:const\s*|noexcept\s*|override\s*)*\{", re.DOTALL)
-_CLOSE = re.compile(r"\s*(::|->|\.|\(|\[)\s*|\s+(?=[),\]])")
+_CLOSE = re.compile(r"\s*(::|->|\.|\(|\[)\s*|^(&)\s+|\s+(?=[),\]])")
+_REFERENCE = re.compile(r"&((?:\w+::)+[a-z_]\w*)")
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "return"))
 _CODE = (".cpp", ".cc", ".cu", ".mm", ".h", ".cuh", ".c", ".hpp")
 
@@ -167,11 +168,20 @@ def _settled(facts: FileFacts, lines: list[int], use: MacroUse) -> FileFacts:
 
 def _moved(definition: Definition, at: Callable[[int], int], use: MacroUse) -> Definition:
     qualname = "::".join(filter(None, (use.namespace, definition.qualname)))
-    calls = tuple(_moved_call(c, at) for c in definition.calls)
+    calls = tuple(made for c in definition.calls for made in _with_references(_moved_call(c, at)))
     return msgspec.structs.replace(
         definition, qualname=qualname, line=at(definition.line), start=use.line, end=use.end_line, calls=calls,
         guards=(*use.guards, *definition.guards),
     )  # fmt: skip
+
+
+def _with_references(call: Call) -> Iterator[Call]:
+    """A call and what it hands over by name: in an expansion the tokens of `&at::sgn_outf` stand too far apart for scan."""
+    yield call
+    for argument in call.arguments:
+        match = _REFERENCE.fullmatch(argument)
+        if match is not None:
+            yield msgspec.structs.replace(call, name=match[1], form="reference", arguments=(), template="")
 
 
 def _moved_call(call: Call, at: Callable[[int], int]) -> Call:
@@ -182,4 +192,4 @@ def _moved_call(call: Call, at: Callable[[int], int]) -> Call:
 
 def _tidy(text: str) -> str:
     """Text as a person would write it: the tokens of an expansion stand apart."""
-    return _CLOSE.sub(lambda m: m[1] or "", text)
+    return _CLOSE.sub(lambda m: m[1] or m[2] or "", text)

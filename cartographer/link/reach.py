@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DEPTH = 9
 KEPT = 14  # ways kept for each function
+_HELPERS = 5  # helper functions between a body and an operator's call
 CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0, "jit": 0.0}
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
@@ -144,6 +145,10 @@ class Search:
         """Whether conditions around a site ask for another device or layout."""
         return bool(site.asks) and not site.asks <= self._answers
 
+    def elsewhere(self, site: Site) -> bool:
+        """Whether conditions around a site ask for another device by its name."""
+        return bool(site.asks - {NEVER}) and not site.asks - {NEVER} <= self._answers
+
     def _aside(self, site: Site) -> float:
         return _ASIDE if self.aside(site) else 0.0
 
@@ -180,7 +185,9 @@ class Search:
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             if NEVER in site.asks:
                 continue
-            operators.extend(OperatorCall(o.site, (target, *o.hops)) for o in inner.operators if len(o.hops) < 5)
+            for o in inner.operators:
+                if len(o.hops) < _HELPERS:
+                    operators.append(OperatorCall(replace(o.site, asks=o.site.asks | site.asks) if site.asks else o.site, (target, *o.hops)))
 
 
 def _detour(name: str) -> float:

@@ -11,6 +11,7 @@ _LAMBDA = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z
 _ALIAS = re.compile(r"\busing\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
 _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[({]")
 _RESULT = re.compile(r"\bauto\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
+_ASSIGNED = re.compile(r"\bauto\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
@@ -23,14 +24,19 @@ class Variables:
     classes: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     lambdas: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    assigned: dict[str, str] = field(default_factory=dict)  # variables by what they are set to, when it calls nothing
     results: dict[str, str] = field(default_factory=dict)  # variables by the function whose result they hold
+
+    def behind(self, name: str) -> str:
+        """The class of a variable, its alias resolved: `Gemm gemm_op;` -> `cutlass::gemm::device::GemmUniversalBase`."""
+        return self.meant(self.classes.get(name, ""))
 
     def meant(self, name: str) -> str:
         """The class that a name stands for, through one alias."""
         return self.aliases.get(name, name)
 
     def __contains__(self, name: str) -> bool:
-        return name in self.classes or name in self.lambdas
+        return name in self.classes or name in self.lambdas or name in self.assigned
 
 
 def variables_of(text: str, first: int) -> Variables:
@@ -41,4 +47,5 @@ def variables_of(text: str, first: int) -> Variables:
         classes.update((m[2], aliases[m[1]]) for m in _OF_ALIAS.finditer(text) if m[1] in aliases and m[1] not in _KEYWORDS)
     lambdas = {m[1]: (first + text.count("\n", 0, m.end()), bool(m[2])) for m in _LAMBDA.finditer(text)}
     results = {m[1]: m[2] for m in _RESULT.finditer(text)}
-    return Variables(classes, aliases, lambdas, results)
+    assigned = {m[1]: m[2] for m in _ASSIGNED.finditer(text)}
+    return Variables(classes, aliases, lambdas, assigned, results)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the end of a way looks like where no launch, stub or plain library call stands: objects, pointers, macros, switches."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sources import N, operator, steps
+
+
+def found(path, body, key, *others, files=None):
+    """The steps of `f_entry` in a file of at::native."""
+    device = {"CUDA": "CUDA", "MPS": "MPS"}.get(key, "CPU")
+    f = operator("f(Tensor self) -> Tensor", device, "at::native::f_entry")
+    return steps({N + path: f"namespace at::native {{\n{body}}}\n", **(files or {})}, f, *others, key=key)
+
+
+def test_a_function_behind_a_variable():
+    body = ("template <typename T> void lapackA(int n);\ntemplate <> void lapackA<float>(int n) {\n  ssytrf_(n);\n}\n"
+        "void f_entry(const Tensor& self) {\n  auto func = hermitian ? lapackB<float> : lapackA<float>;\n  func(1);\n}\n")
+    assert found("F.cpp", body, "CPU") == [("entry", "f_entry", 6), ("kernel", "lapackA<float>", 3), ("library", "ssytrf_", 4)]
+
+
+def test_objects_of_cutlass_and_functions_of_the_driver():
+    body = "void f_entry(const Tensor& self) {\n  using Gemm = cutlass::gemm::device::GemmUniversal<float>;\n  Gemm gemm_op;\n  gemm_op.run(stream);\n}\n"
+    assert found("cuda/F.cu", body, "CUDA")[1:] == [("library", "gemm_op.run", 5)]
+    assert found("cuda/F.cu", "void f_entry(const Tensor& self) { api->cuMemsetD32Async_(p); }\n", "CUDA")[1:] == [("library", "cuMemsetD32Async_", 2)]
+    assert found("cuda/F.cu", "void f_entry(const Tensor& self) { plan.cuFFTClear(p); }\n", "CUDA")[1:] == []
+
+
+def test_nodes_that_only_shape_are_the_work_when_there_are_no_others():
+    node = "  [mpsGraph concatTensors:a dimension:0 name:nil];\n"
+    assert found("mps/operations/F.mm", f"void f_entry(const Tensor& self) {{\n{node}}}\n", "MPS")[1:] == [("library", "concatTensors", 3)]
+    body = f"void f_entry(const Tensor& self) {{\n{node}  [mpsGraph sinWithTensor:a name:nil];\n  [mpsGraph placeholderWithShape:s];\n}}\n"
+    assert found("mps/operations/F.mm", body, "MPS")[1:] == [("library", "sinWithTensor", 4)]
+    body = "void f_entry(const Tensor& self) {\n  auto s = [[MPSMatrixSolveLU alloc] initWithDevice:d];\n  auto m = [[MPSMatrixDescriptor alloc] init];\n}\n"
+    assert found("mps/operations/F.mm", body, "MPS")[1:] == [("library", "MPSMatrixSolveLU", 3)]
+
+
+def test_an_operator_that_a_macros_function_hands_over():
+    body = "#define MAKE(op) \\\n  Tensor& op##_entry(const Tensor& self) { return apply(&at::op##_outf, self, &Tensor::op##_); }\nMAKE(f)\n"
+    others = [operator("f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"), operator("f_(Tensor(a!) self) -> Tensor(a!)")]
+    assert found("F.cpp", body, "CPU", *others) == [("entry", "f_entry", 4), ("calls", "f_outf", 4), ("calls", "f_", 4)]
+
+
+def test_a_stub_of_quite_another_name_is_a_step_beside_the_work():
+    body = ("void lu_solve(const Tensor& t) {\n  cusolverDnSgetrs(t);\n}\nDEFINE_DISPATCH(unpack_pivots_stub);\n"
+        "void lu_solve_kernel(const Tensor& self) {\n  unpack_pivots_stub(device, self);\n  lu_solve(self);\n}\nvoid k() {}\n"
+        "REGISTER_DISPATCH(unpack_pivots_stub, &k)\nvoid f_entry(const Tensor& self) { lu_solve_kernel(self); }\n")
+    solve = operator("lu_solve(Tensor self) -> Tensor", "CUDA", "at::native::lu_solve_kernel")
+    assert steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, solve)[1:3] == [("kernel", "lu_solve", 2), ("library", "cusolverDnSgetrs", 3)]
+
+
+def test_what_a_switch_over_types_calls_and_loops_in_local_macros():
+    body = ("template <typename T> static void frame(T* p) { *p = 1; }\nvoid f_entry(const Tensor& self) {\n"
+        '  AT_DISPATCH_ALL_TYPES(t, "f", [&] {\n    frame<scalar_t>(p);\n  });\n}\n')
+    assert found("F.cpp", body, "CPU") == [("entry", "f_entry", 3), ("kernel", "frame", 2)]
+    body = "void f_entry(const Tensor& self) {\n#define HANDLE_CASE(x)  \\\n  case x:  \\\n    parallel_for(0, 1, 1, [&](int64_t a) {  \\\n      g(a); });\n  HANDLE_CASE(1)\n}\n"
+    assert found("cpu/F.cpp", body, "CPU") == [("entry", "f_entry", 2), ("device", "lambda", 5)]
+
+
+def test_a_stub_that_only_generated_code_registers_leads_to_the_inner_loop():
+    files = {"torchgen/dest/ufunc.py": "def compute_ufunc_cuda(g):\n    pass\n", N + "ufunc/add.h": "namespace at::native::ufunc {\nT add(T a, T b) { return a + b; }\n}\n"}
+    body = "DECLARE_DISPATCH(fn, add_stub)\nvoid f_entry(const Tensor& self) { add_stub(device_type(), self, -1); }\n"
+    assert found("F.cpp", body, "CUDA", files=files)[1:] == [("stub", "add_stub", 2), ("kernel", "add_kernel", 1), ("device", "add", 2)]
