@@ -131,10 +131,7 @@ class CallGraph:
             stub = self.stubs.find(name, spot.scope.namespace)
             yield spot.site("stub", last, stub=stub, never=_for_another(spot.call, self.device))
             return
-        if self.device == "cuda" and "::" not in name and self.handed.local(spot.inside).behind(name).startswith("cutlass::"):
-            yield spot.site("library", name, library="CUTLASS")
-            return
-        if spot.call.form == "call" and (title := library(name, self.device)) and not self._ours(name):
+        if title := self._library(name, spot):
             yield spot.site("library", name, library=title)
             return
         if self.device == "cuda" and (strings := tuple(self.handed.strings(spot))):
@@ -155,6 +152,13 @@ class CallGraph:
             if not given and any(d.fact.template for d in followed):
                 given = tuple(self.handed.variables(spot))
             yield spot.site("helper", name, followed, given=given)
+
+    def _library(self, name: str, spot: Spot) -> str:
+        """The library that a call enters by its name, or by the class of the object that it calls; "" when it enters none."""
+        if self.device == "cuda" and "::" not in name and self.handed.local(spot.inside).behind(name).startswith("cutlass::"):
+            return "CUTLASS"
+        title = library(name, self.device) if spot.call.form == "call" else ""
+        return title if title and not self._ours(name) else ""
 
     def _functions(self, spot: Spot, name: str) -> tuple[Defined, ...]:
         """The functions that a call enters; for a functor, what it runs."""

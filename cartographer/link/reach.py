@@ -185,9 +185,10 @@ class Search:
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             if NEVER in site.asks:
                 continue
-            for o in inner.operators:
-                if len(o.hops) < _HELPERS:
-                    operators.append(OperatorCall(replace(o.site, asks=o.site.asks | site.asks) if site.asks else o.site, (target, *o.hops)))
+            operators.extend(
+                OperatorCall(replace(o.site, asks=o.site.asks | site.asks) if site.asks else o.site, (target, *o.hops))
+                for o in inner.operators if len(o.hops) < _HELPERS
+            )  # fmt: skip
 
 
 def _detour(name: str) -> float:
