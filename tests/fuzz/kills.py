@@ -129,10 +129,11 @@ def main() -> int:
     shutil.copytree(warm, kept)
     second = built(new, place / "of-new" / "atlas", warm)
     whole = {"old": fingerprint(place / "of-old" / "atlas"), "new": fingerprint(place / "of-new" / "atlas")}
+    print(f"{sum(1 for p in old.rglob('*') if p.is_file())} files; the old atlas took {first:.1f} s, the new one {second:.1f} s", flush=True)
     out, cache = place / "work" / "atlas", place / "work" / "cache"
     failed = 0
     seen: dict[str, int] = {}
-    for _number in range(given.kills):
+    for number in range(given.kills):
         jobs, cold = rng.choice((1, 2)), rng.random() < 0.4
         shutil.rmtree(place / "work", ignore_errors=True)
         shutil.copytree(place / "of-old" / "atlas", out)
@@ -152,6 +153,9 @@ def main() -> int:
         seen[f"{state}, {ended}"] = seen.get(f"{state}, {ended}", 0) + 1
         bad = state == "BROKEN" or rest or left
         failed += bool(bad)
+        print(f"{number + 1:>3}  after {wait:>5.1f} s  {jobs} worker{'s' * (jobs > 1)}  {'cold' if cold else 'warm'} cache  {ended}: {state}"
+              + (f"  WRONG: {differences(after, whole['old'])[:4]} {rest[:4]} {left}" if bad else ""), flush=True)  # fmt: skip
+    print(f"{given.kills} kills, {failed} failures: {', '.join(f'{count} {what}' for what, count in sorted(seen.items()))}")
     if given.keep is None:
         shutil.rmtree(place, ignore_errors=True)
     return int(failed > 0)

@@ -74,8 +74,10 @@ def fuzz(target: Target, count: int, seed: int, more: list[bytes], keep: Path | 
         if said:
             key = said.partition(": ")[0]
             found[key] = found.get(key, 0) + 1
-            if found[key] == 1 and keep:
-                (keep / f"{target.name}-{len(found)}").write_bytes(data)
+            if found[key] == 1:
+                print(f"   {target.name} #{number}: {said}", flush=True)
+                if keep:
+                    (keep / f"{target.name}-{len(found)}").write_bytes(data)
     return count, longest, found
 
 
@@ -102,9 +104,11 @@ def main() -> int:
     for name in given.names or TARGETS:
         target = TARGETS[name]
         more = real_seeds(given.tree, _ENDS[name]) if given.tree and name in _ENDS else []
-        _start, _used = time.monotonic(), time.process_time()
-        _count, _longest, found = fuzz(target, given.count, given.seed, more, given.keep)
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        start, used = time.monotonic(), time.process_time()
+        count, longest, found = fuzz(target, given.count, given.seed, more, given.keep)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{name:<14} {count:>7} inputs  {time.process_time() - used:>7.1f} s CPU  {time.monotonic() - start:>7.1f} s  longest {longest * 1e3:>7.0f} ms  "
+              f"peak {memory:.0f} MB  {sum(found.values())} findings at {len(found)} places", flush=True)  # fmt: skip
         failed = failed or bool(found)
     return int(failed)
 
