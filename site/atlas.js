@@ -107,7 +107,7 @@
     function add(text, kind, address) {
       lines(text).forEach(function (line) {
         var cut = line.split("\t");
-        found.push({ name: cut[0], low: cut[0].toLowerCase(), kind: kind, to: cut[1] || "", address: address, words: cut[2] || "" });
+        found.push({ name: cut[0], low: cut[0].toLowerCase(), kind: kind, to: cut[1] || "", address: address, words: cut[2] || "", bag: cut[3] || "" });
       });
     }
     if (name === "0") {
@@ -157,15 +157,50 @@
     }
     return before[b.length];
   }
-  // A guide page is found by the words that people ask with: the share of the query's words that it knows.
-  var IDLE = /^(the|a|an|is|are|of|in|to|do|does|how|what|where|why|which|can|i|it|for|and|by|from|with|on|at)$/;
+  // A guide page is found by the words that people ask with: by those of its title and of known questions most, by those of
+  // its text too; a word that few pages have says more than one that all have.
+  var IDLE = /^(the|a|an|is|are|was|be|of|in|to|do|does|did|how|what|where|why|which|when|can|could|i|it|its|for|and|or|by|from|with|on|at|not|no|me|my|has|have|had|there|this|that|come|comes|find|want|need|but|so|if|as|about|into|get|gets|know|mean|understand|we|you|your|they|pytorch|torch)$/;
+  function wordsOf(query) {
+    var words = query.split(/[^a-z0-9_.+:]+/).map(function (word) { return word.replace(/^[.:]+|[.:]+$/g, ""); });
+    return words.filter(function (word) { return word.length > 1 && !IDLE.test(word); });
+  }
+  function stem(word) { return word.length > 4 && !/[._:]/.test(word) ? word.replace(/(?:ing|ed|es|s)$/, "") : word; }
+  function spaced(text) { return " " + text.replace(/[^a-z0-9_]+/g, " "); }
+  function holds(text, word) { return text.indexOf(spaced(word).replace(/^ +/, " ")) >= 0 || (/[.:]/.test(word) && text.indexOf(" " + word.split(/[.:]+/).pop()) >= 0); }
+  var weighed = { query: null };
+  function weigh(query) {  // once a query: its words, and what each is worth
+    if (weighed.query === query) { return weighed; }
+    var guide = rows["0"].filter(function (row) { return row.kind === "guide"; }), all = 0;
+    guide.forEach(function (row) { if (!row.known) { row.known = spaced(row.low + " " + row.words); row.told = " " + row.bag; row.phrases = row.words.split("|").concat(row.low); } });
+    var words = wordsOf(query).map(stem).map(function (word) {
+      var pages = guide.filter(function (row) { return holds(row.known, word) || holds(row.told, word); }).length;
+      var worth = Math.log(1 + guide.length / Math.max(pages, 2));
+      all += worth;
+      return { word: word, worth: worth };
+    });
+    weighed = { query: query, words: words, all: all };
+    return weighed;
+  }
   function guideScore(row, query) {
-    var best = score(row.low, query);
-    row.words.split("|").forEach(function (phrase) { var points = phrase ? score(phrase, query) : -1; if (points >= 0 && (best < 0 || points < best)) { best = points; } });
-    var asked = query.split(/[^a-z0-9_.+]+/).filter(function (word) { return word.length > 1 && !IDLE.test(word); });
-    if (best >= 0 || asked.length < 2) { return best; }
-    var all = row.low + "|" + row.words, known = asked.filter(function (word) { return all.indexOf(word) >= 0; }).length;
-    return known / asked.length >= 0.6 ? 5200 - 400 * known : -1;
+    var best = score(row.low, query), asked = weigh(query), sum = 0, single = 0;
+    row.phrases.forEach(function (phrase) { var points = phrase ? score(phrase, query) : -1; if (points >= 0 && (best < 0 || points < best)) { best = points; } });
+    if (best >= 0 || asked.words.length < 2) { return best; }
+    asked.words.forEach(function (each) { sum += holds(row.known, each.word) ? each.worth : holds(row.told, each.word) ? each.worth / 2 : 0; });
+    if (sum / asked.all < 0.45) { return -1; }
+    row.phrases.forEach(function (phrase) {  // words that stand together in one question count more
+      var text = spaced(phrase);
+      single = Math.max(single, asked.words.filter(function (each) { return holds(text, each.word); }).length / asked.words.length);
+    });
+    return 5200 - 3600 * sum / asked.all - 800 * single;
+  }
+  // A question names what it is about: torch.div, add_.Tensor, AddBackward0. What has exactly that name follows the best pages.
+  function namedIn(query) {
+    var names = wordsOf(query).filter(function (word) { return /[._:0-9]/.test(word); }), found = {};
+    names.forEach(function (name) {
+      found[name] = true;
+      if (!/\.(cpp|cuh?|hp?p?|mm|md|pyi?|yaml)$/.test(name)) { found[name.split(/::|\./).pop()] = true; }
+    });
+    return found;
   }
   // Several words: names hold them all, joined or apart. Words for a kind of thing or a backend only favour; idle ones are left out.
   var KIND_WORDS = { kernel: /^[Kkd]/, kernels: /^[Kkd]/, operator: "operator", op: "operator", node: "node", binding: "binding", stub: "stub", file: "file", folder: "folder", directory: "folder",
@@ -217,12 +252,17 @@
     }).filter(Boolean);
   }
   function find(query) {
-    var found = [], asked = termsOf(query), names = ["0", "files", "kernels"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
+    var words = / /.test(query) ? wordsOf(query) : [];
+    if (words.length === 1 && words[0] !== query) { return find(words[0]); }
+    var found = [], asked = termsOf(query), named = words.length ? namedIn(query) : {};
+    var names = ["0", "files", "kernels"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
     var tail = query.split(/::|\./).filter(Boolean).pop() || "", inner = tail !== query && tail.length > 1;
     names.forEach(function (name) {
       (rows[name] || []).forEach(function (row) {
         var points = row.kind === "guide" ? guideScore(row, query) : asked ? termsScore(row, asked) : score(row.low, query);
         if (points < 0 && inner && row.kind === "operator" && !row.later && row.base === tail) { points = 1800; }  // at::native::add, F.softmax
+        if (named.hasOwnProperty(row.low) && (points < 0 || points > 1900 + row.low.length)) { points = 1900 + row.low.length; }
+        if (points < 0 && row.kind === "operator" && row.low.length > 4 && words.indexOf(row.low) >= 0) { points = 2400 + row.low.length; }
         if (points >= 0) { found.push([points + WEIGHT[row.kind] + (row.later || 0) - (row.reached ? 300 : 0), row]); }
       });
     });
@@ -265,7 +305,7 @@
     if (!query) { close(); return; }
     hits = find(query);
     hits.forEach(function (hit, i) {
-      var item = make("li", { id: "r" + i, role: "option", "aria-selected": "false" });
+      var item = make("li", { id: "r" + i, role: "option", "aria-selected": "false", "data-to": hit.address });
       item.append(make("span", { class: "kind" }, hit.kind), mark(hit.row.name, query), make("span", { class: "far" }, hit.far));
       item.addEventListener("mousedown", function (event) { event.preventDefault(); go(i); });
       list.appendChild(item);

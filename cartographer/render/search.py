@@ -15,17 +15,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from cartographer.render import urls
 from cartographer.render.pages.operator import main_of
-from cartographer.render.prose import guide_address
+from cartographer.render.prose import guide_address, slug_of
 from cartographer.render.site import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from cartographer.model.operator import Operator
     from cartographer.render.site import Site
 
 FOLDER = "search"
@@ -39,7 +40,7 @@ def shards(site: Site) -> list[tuple[str, bytes]]:
     symbols = dict(_symbol_shards(site))
     first = {
         "plates": _lines(_plates(site)),
-        "guide": _lines(f"{text.title}\t{urls.href(guide_address(text.slug))}\t{'|'.join(text.words).lower()}" for text in site.book.texts),
+        "guide": _lines(_guide(site)),
         "operators": _lines(_operators(site)),
         "python": _lines(_python(site)),
         "bindings": _lines(_bindings(site)),
@@ -51,6 +52,29 @@ def shards(site: Site) -> list[tuple[str, bytes]]:
     found = [_script("0", first), _script("files", _files(site)), _script("kernels", {"symbols": _kernels(symbols.values())})]
     found += [_script(f"s-{key}", {"symbols": text}) for key, text in symbols.items()]
     return found
+
+
+_WORD = re.compile(r"[a-z0-9_]{3,}")
+_SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
+_ANCHORED = re.compile(r"\{[a-z]+:([^{}]*)\}")
+
+
+def _guide(site: Site) -> Iterator[str]:
+    """Texts with the words that people ask with and the words that stand in them; sections with a heading of their own likewise."""
+    headings = Counter(heading for text in site.book.texts for heading in _SECTION.findall(text.body))
+    for text in site.book.texts:
+        whole = " ".join((text.body, *(part for stop in text.stops for part in (stop.title, stop.at, stop.body))))
+        yield f"{text.title}\t{urls.href(guide_address(text.slug))}\t{'|'.join(text.words).lower()}\t{_bag(whole)}"
+        parts = _SECTION.split(text.body)
+        for heading, body in zip(parts[1::2], parts[2::2], strict=True):
+            if headings[heading] == 1:
+                plain = _ANCHORED.sub(r"\1", heading)
+                name = f"{text.title}: {plain}" if text.slug == "pages/glossary" else plain
+                yield f"{name}\t{urls.href(guide_address(text.slug))}#{slug_of(plain)}\t\t{_bag(body)}"
+
+
+def _bag(told: str) -> str:
+    return " ".join(dict.fromkeys(_WORD.findall(told.lower())))
 
 
 def stub_address(site: Site, name: str) -> str:
@@ -78,18 +102,23 @@ def _operators(site: Site) -> Iterator[str]:
 
     The main overload of each page comes first, so that of equally fitting rows it is shown first.
     """
-    mains = [main_of(operators) for operators in site.catalog.bases.values()]
-    names = {op.name for op in mains}
-    for op in (*mains, *(op for op in site.catalog.operators if op.name not in names)):
+    for op in _mains_first(site):
         key = site.catalog.key_of[op.name]
         own = urls.operator_key(op.namespace, op.base)
         page = site.settle(f"{key}.html").removesuffix(".html")
         yield short_name(op.name) if page == own else f"{short_name(op.name)}\t{page.removeprefix('op/')}"
 
 
+def _mains_first(site: Site) -> Iterator[Operator]:
+    mains = [main_of(operators) for operators in site.catalog.bases.values()]
+    names = {op.name for op in mains}
+    yield from mains
+    yield from (op for op in site.catalog.operators if op.name not in names)
+
+
 def _python(site: Site) -> Iterator[str]:
     seen = set()
-    for op in site.catalog.operators:
+    for op in _mains_first(site):
         for binding in op.bindings:
             if binding.python not in seen:
                 seen.add(binding.python)
@@ -98,7 +127,7 @@ def _python(site: Site) -> Iterator[str]:
 
 def _bindings(site: Site) -> Iterator[str]:
     seen = set()
-    for op in site.catalog.operators:
+    for op in _mains_first(site):
         for binding in op.bindings:
             if binding.function not in seen:
                 seen.add(binding.function)
