@@ -53,6 +53,13 @@ def diff_command(
         found = releases.compare_releases(old, new, repo=repo, wheel=origin == "wheel", selection=selection, core=core, progress=teller)
     except CartographerError as error:
         raise CompareError(error.message, where=error.where, hint=error.hint) from error
+    except OSError as error:
+        raise CompareError(error.strerror or str(error), where=error.filename) from error
+    except Exception:  # noqa: BLE001 - a fault of ours is told whole, and must not read as "changes found"
+        import traceback
+
+        traceback.print_exc()
+        return 2
     finally:
         teller.close()
     colour = output is None and _colours()

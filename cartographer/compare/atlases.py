@@ -40,7 +40,7 @@ def atlas_changes(old: ComparedAtlas, new: ComparedAtlas, told: Iterable[Change]
     changes: list[Change] = []
     for name, now in new.operators.items():
         if (was := old.operators.get(name)) is not None:
-            changes += (*_bindings(was, now), *_served(was, now, known, backends), *kernel_changes(was, now, old.bodies, new.bodies), *_nodes(was, now))
+            changes += (*_bindings(was, now), *_served(was, now, known, backends), *kernel_changes(was, now, old.bodies, new.bodies, known), *_nodes(was, now))
     return tuple(changes)
 
 

@@ -43,7 +43,10 @@ def of_steps(
     for path, data in read(sorted(wanted)):
         told = _extents(facts[path], sorted(wanted[path]))
         lines = data.split(b"\n")
-        made = {extent: statements(b"\n".join(lines[extent[0] - 1 : extent[1]]), python=path.endswith(".py")) for extent in set(told.values())}
+        made = {
+            extent: statements(b"\n".join(lines[extent[0] - 1 : extent[1]]), python=path.endswith(".py")) + _made_by(facts[path], extent)
+            for extent in set(told.values())
+        }
         found[path] = {line: made[extent] for line, extent in told.items()}
     return found
 
@@ -64,6 +67,12 @@ def _extents(facts: FileFacts, lines: Iterable[int]) -> dict[int, tuple[int, int
     return found
 
 
+def _made_by(facts: FileFacts, extent: tuple[int, int]) -> bytes:
+    """What the macros of this file make of a use: their own statements, which are code of the function as well."""
+    names = {use.name for use in facts.uses if (use.line, use.end_line) == extent}
+    return b"".join(statements(macro.body.encode("utf-8", "replace")) for macro in facts.macros if macro.name in names)
+
+
 def statements(code: bytes, *, python: bool = False) -> bytes:
     """The statements of some code, each as a checksum and its number of lines. Of Python each line, with its indentation."""
     if python:
@@ -79,7 +88,7 @@ def statements(code: bytes, *, python: bool = False) -> bytes:
             text, lines = b"".join(parts), min(len(parts), _MOST_LINES)
         if python:
             text = text.rstrip()
-        if text:
+        if text not in {b"", b";"}:  # `};` after a function says nothing
             packed += crc32(text).to_bytes(4, "little")
             packed.append(lines)
     return bytes(packed)

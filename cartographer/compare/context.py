@@ -35,7 +35,7 @@ def in_context(changes: Iterable[Change], old: OperatorList, new: OperatorList) 
         side, users = (new, users_new) if change.op in new.rows else (old, users_old)
         detail = dict(change.detail)
         if change.level > Level.INFO:
-            if "key" not in detail:
+            if "key" not in detail and "keys" not in detail:
                 detail["backends"] = sorted(effective_keys(row, side))
             detail["named_by"] = users.of(row)
         if change.level is Level.BREAK:

@@ -7,7 +7,8 @@ import json
 from typing import TYPE_CHECKING
 
 from cartographer.compare.machine import as_github, as_json
-from cartographer.compare.text import ansi, as_markdown, as_text, plain
+from cartographer.compare.markdown import as_markdown
+from cartographer.compare.text import ansi, as_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -11,7 +11,7 @@ from cartographer.model.change import Change, ChangePlace, Level
 from cartographer.model.operator import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
     from cartographer.model.compared import ComparedOperator
     from cartographer.model.operator import Chain, Step
@@ -22,14 +22,17 @@ _CODE = ("entry", "kernel", "device")
 _WAY = ("entry", "stub", "kernel", "device", "library")
 _WRITERS = ("torchgen/", "tools/")  # a step that stands there is written during the build
 _LAMBDA = "lambda"
-_HEAD = re.compile(r"TORCH_(?:IMPL|META)_FUNC\w*\((\w+)\)|structured_(\w+)::(?:impl|meta)$")
+_HEAD = re.compile(r"TORCH_(?:IMPL|META)_FUNC2?\(([\w, ]+)\)|structured_(\w+)::(?:impl|meta)$")
+_SYMINT = re.compile(r"_symint(?=_|$)")
 _ARGUMENTS = re.compile(r"<.*>")
 
 
-def kernel_changes(was: ComparedOperator, now: ComparedOperator, old: Bodies, new: Bodies) -> Iterator[Change]:
-    """One change for all backends that it is the same for."""
+def kernel_changes(was: ComparedOperator, now: ComparedOperator, old: Bodies, new: Bodies, told: Container[tuple[str, str]] = ()) -> Iterator[Change]:
+    """One change for all backends that it is the same for. `told`: (operator, backend) of kernels that come, go or have another name."""
     pairs: dict[tuple[int, int], tuple[Chain, Chain, list[str]]] = {}
     for backend in was.chains.keys() & now.chains.keys():
+        if (now.name, backend) in told:
+            continue
         before, after = was.chains[backend], now.chains[backend]
         if before.status is Status.RESOLVED is after.status:
             pairs.setdefault((id(before), id(after)), (before, after, []))[2].append(backend)
@@ -46,8 +49,14 @@ def kernel_changes(was: ComparedOperator, now: ComparedOperator, old: Bodies, ne
 def plain(symbol: str) -> str:
     """A function's own name: `add_out` of `at::native::structured_add_out::impl`, of `TORCH_IMPL_FUNC(add_out)`, of `add_out_symint`."""
     head = _HEAD.search(symbol)
-    name = next((part for part in head.groups() if part), "") if head else _ARGUMENTS.sub("", symbol).rpartition("::")[2]
-    return name.removesuffix("_symint")
+    name = "_".join(next((part for part in head.groups() if part), "").split(", ")) if head else _ARGUMENTS.sub("", symbol).rpartition("::")[2]
+    return _SYMINT.sub("", name)
+
+
+def whole(symbol: str) -> str:
+    """The same with the classes and namespaces around it; template arguments do not count."""
+    around = _ARGUMENTS.sub("", symbol).rpartition("::")[0] if _HEAD.search(symbol) is None else ""
+    return f"{around}::{plain(symbol)}"
 
 
 def _is_written(step: Step) -> bool:
@@ -67,10 +76,29 @@ def _functions(op: str, before: Chain, after: Chain, old: Bodies, new: Bodies) -
         word = "the build writes the kernel now" if _is_written(b) else "the build wrote the kernel, a function of the tree serves now"
         yield Change("kernel-moved", Level.INFO, op, word, a.path, b.path, {}, _places(a, b), fold=word)
         return
-    known = {(plain(step.symbol), step.role): step for step in reversed(before.steps) if _is_code(step)}
-    for step in {(plain(step.symbol), step.role): step for step in reversed(after.steps) if _is_code(step)}.values():
-        if (former := known.get((plain(step.symbol), step.role))) is not None:
-            yield from _one(op, former, step, old, new)
+    for former, step in _paired(before, after):
+        yield from _one(op, former, step, old, new)
+
+
+def _paired(before: Chain, after: Chain) -> Iterator[tuple[Step, Step]]:
+    """The functions that both ways pass: of the same whole name as often on both sides, else of the only equal own name."""
+    sides = [_named(chain, whole) for chain in (before, after)]
+    for name in sides[0].keys() & sides[1].keys():
+        if len(sides[0][name]) == len(sides[1][name]):
+            yield from zip(sides[0][name], sides[1][name], strict=True)
+    rest = [_named(chain, plain, without=sides[0].keys() & sides[1].keys()) for chain in (before, after)]
+    for name in rest[0].keys() & rest[1].keys():
+        if len(rest[0][name]) == len(rest[1][name]) == 1 and name.isidentifier():
+            yield rest[0][name][0], rest[1][name][0]
+
+
+def _named(chain: Chain, spelled: Callable[[str], str], without: Container[str] = ()) -> dict[str, list[Step]]:
+    """The functions of a chain by name, each place once, in the order of places."""
+    found: dict[str, list[Step]] = {}
+    for step in sorted({(s.path, s.line): s for s in reversed(chain.steps) if _is_code(s)}.values(), key=lambda s: (s.path, s.line)):
+        if whole(step.symbol) not in without:
+            found.setdefault(spelled(step.symbol), []).append(step)
+    return found
 
 
 def _is_code(step: Step) -> bool:
@@ -96,11 +124,12 @@ def _ways(op: str, before: Chain, after: Chain) -> Iterator[Change]:
     """Another function at the end, or other functions on the way to it."""
     a, b = _main(before), _main(after)
     way, way_now = _way(before), _way(after)
-    if a is None or b is None or way == way_now or (_is_written(a) != _is_written(b)):
+    if a is None or b is None or set(way) == set(way_now) or (_is_written(a) != _is_written(b)):
         return
     same = plain(b.symbol) in way or plain(a.symbol) in way_now
     reason = "another way leads to the kernel" if same else "another function serves it"
-    fold = f"{' → '.join(n for n in way if n not in way_now) or 'fewer functions'} became {' → '.join(n for n in way_now if n not in way) or 'nothing'}"
+    gone, come = ([n for n in one if n not in other] for one, other in ((way, way_now), (way_now, way)))
+    fold = f"{' → '.join(gone)} became {' → '.join(come)}" if gone and come else f"it no longer passes {' → '.join(gone)}" if gone else f"it passes {' → '.join(come)}"
     yield Change("chain-changed", Level.INFO, op, reason, " → ".join(way), " → ".join(way_now), {}, _places(a, b), fold=fold)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cartographer.model.change import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cartographer.model.change import Change, Comparison
 
@@ -43,7 +43,8 @@ JSON_SCHEMA: dict[str, Any] = {
                         "items": {
                             "type": "object",
                             "required": ["side", "path", "line"],
-                            "properties": {"side": {"enum": ["old", "new"]}, "path": {"type": "string"}, "line": {"type": "integer", "minimum": 0}},
+                            "properties": {"side": {"enum": ["old", "new"]}, "path": {"type": "string"}, "line": {"type": "integer", "minimum": 0},
+                                           "url": {"type": "string", "description": "permalink"}},
                         },
                     },
                 },
@@ -56,15 +57,18 @@ JSON_SCHEMA: dict[str, Any] = {
 def as_json(comparison: Comparison) -> str:
     """The stable interface; one change a line, sorted."""
     head = {"from": comparison.old, "to": comparison.new, "notes": list(comparison.notes)}
-    rows = ",\n".join(json.dumps(_change(change), ensure_ascii=False) for change in comparison.changes)
+    webs = {"old": comparison.old_web, "new": comparison.new_web}
+    rows = ",\n".join(json.dumps(_change(change, webs), ensure_ascii=False) for change in comparison.changes)
     return f'{json.dumps(head, ensure_ascii=False)[:-1]}, "changes": [\n{rows}\n]}}\n'
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: Change, webs: Mapping[str, str]) -> dict[str, Any]:
     return {
         "id": change.id, "level": str(change.level), "op": change.op, "reason": change.reason, "old": change.old, "new": change.new,
         "generated": change.generated, "fold": change.fold, "detail": dict(change.detail),
-        "places": [{"side": p.side, "path": p.path, "line": p.line} for p in change.places],
+        "places": [
+            {"side": p.side, "path": p.path, "line": p.line, **({"url": f"{webs[p.side]}/{p.path}#L{p.line}"} if webs.get(p.side) else {})} for p in change.places
+        ],
     }
 
 

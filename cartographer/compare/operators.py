@@ -67,7 +67,7 @@ def _added(row: OperatorRow, known: bool) -> Change:
 
 def _removed(row: OperatorRow, known: bool, successors: Successors) -> Change:
     successor = successors.find(row)
-    reason = f"calls to it fail; {successor.says}" if successor else "calls to it fail; no successor found"
+    reason = f"gone; {successor.says}" if successor else "gone; no successor found"
     detail: dict[str, object] = {"successor": successor.name, "evidence": successor.evidence} if successor else {"successor": None}
     return Change(
         "overload-removed" if known else "op-removed", Level.BREAK, row.name, reason, old=row.schema, detail=detail,

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from cartographer.compare.titles import KINDS
+from cartographer.errors import CompareError
 from cartographer.model.change import Level
 
 if TYPE_CHECKING:
     from cartographer.model.change import Change, Comparison
+    from cartographer.model.oplist import OperatorList
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +29,43 @@ class Selection:
 
     def keeps(self, change: Change) -> bool:
         """Whether the change passes all filters."""
-        short = change.op.partition("::")[2]
         return (
             change.level >= self.level
-            and (not self.ops or any(fnmatchcase(name, glob) for glob in self.ops for name in (change.op, short, short.partition(".")[0])))
+            and (not self.ops or any(_matches(change.op, glob) for glob in self.ops))
             and (not self.backend or self.backend in _keys(change))
             and (not self.kinds or change.id in self.kinds)
             and (self.core is None or change.op in self.core)
         )
 
 
+def _matches(name: str, glob: str) -> bool:
+    short = name.partition("::")[2]
+    return any(fnmatchcase(spelled, glob) for spelled in (name, short, short.partition(".")[0]))
+
+
 def _keys(change: Change) -> tuple[object, ...]:
     """The dispatch keys that a change is of."""
-    keys = change.detail.get("keys")
+    keys = change.detail.get("keys", change.detail.get("backends"))
     return tuple(keys) if isinstance(keys, list) else (change.detail.get("key"),)
 
 
 def select(comparison: Comparison, selection: Selection) -> Comparison:
     """The comparison with the changes that pass."""
-    return replace(comparison, changes=tuple(c for c in comparison.changes if selection.keeps(c)))
+    return replace(comparison, changes=tuple(c for c in comparison.changes if selection.keeps(c)), filtered=selection != Selection())
+
+
+def check(selection: Selection, old: OperatorList, new: OperatorList) -> tuple[str, ...]:
+    """What a filter cannot find in either list: a key is an error, a pattern without an operator is told.
+
+    Raises CompareError, so that a misspelt filter never reads as "no changes".
+    """
+    rows = [*old.rows.values(), *new.rows.values()]
+    known = {key for row in rows for key in row.dispatch}
+    if selection.backend and selection.backend not in known:
+        near = get_close_matches(selection.backend, sorted(known), 3, 0.5)
+        raise CompareError(f"neither release has the dispatch key {selection.backend!r}", hint=f"Did you mean {', '.join(near)}?" if near else None)
+    if unknown := sorted(set(selection.kinds) - KINDS):
+        near = get_close_matches(unknown[0], sorted(KINDS), 3, 0.5)
+        raise CompareError(f"there is no kind of change {unknown[0]!r}", hint=f"Did you mean {', '.join(near)}?" if near else "Kinds: " + ", ".join(sorted(KINDS)))
+    names = {row.name for row in rows}
+    return tuple(f"no operator of either release is called {glob}" for glob in selection.ops if not any(_matches(name, glob) for name in names))

@@ -34,7 +34,7 @@ class Successor:
     @property
     def says(self) -> str:
         """For a sentence."""
-        return f"likely successor: {self.name} ({self.evidence})"
+        return f"likely successor: {self.name.removeprefix('aten::')} ({self.evidence})"
 
 
 class Successors:

@@ -1,33 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison for people: a report for the terminal, and Markdown for release notes."""
+"""The comparison for people at a terminal: what breaks first, one by one; what is harmless as counts."""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from cartographer.compare.schemas import SCHEMA_IDS
+from cartographer.compare.titles import LEVELS, group_of, rank, title
 from cartographer.model.change import Level, folded, is_public, operators_by_level
 from cartographer.model.marking import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cartographer.model.change import Change, ChangePlace, Comparison
 
     Paint = Callable[[str, str], str]
 
-_LEVELS = (
-    (Level.BREAK, "BREAKS", "old calls can fail"),
-    (Level.MAYBE, "MAYBE", "overriding subclasses, registered kernels, serialized programs, gradients"),
-    (Level.INFO, "INFORMATION", "nothing to do"),
-)
-_TITLES = {
-    "op-removed": "operators removed", "overload-removed": "overloads removed", "op-added": "new operators",
-    "overload-added": "new overloads", "python-module-changed": "moved to another Python module", "schema": "signatures changed",
-}
-_ORDER = ("op-removed", "overload-removed", "python-module-changed", "variants-changed", "schema")
-
+_FEW = 60  # changes that are listed one by one whatever their level
+_NAMES = 5
+_WIDTH = 120
+_FOLDS = 10
+_USERS = 4
 
 
 def plain(text: str, style: str) -> str:  # noqa: ARG001 - the painter that paints nothing
@@ -44,79 +40,137 @@ def ansi(text: str, style: str) -> str:
 
 
 def as_text(comparison: Comparison, paint: Paint = plain, *, everything: bool = False) -> Iterator[str]:
-    """The report, line by line. Information is summed up by kind unless `everything` is wanted."""
+    """The report, line by line. Many changes of one kind are summed up unless `everything` is wanted; breaks never are."""
     counts = operators_by_level(comparison)
     total = sum(counts.values())
     yield paint(f"PyTorch {comparison.old} → {comparison.new}", "bold") + f": {_n(total, 'operator')} changed"
-    for level, word, means in _LEVELS:
+    for level, word, means in LEVELS:
         if counts[level]:
-            yield f"  {paint(f'{counts[level]:>6,}', str(level))} {word.lower():<12} {paint(means, 'dim')}"
+            whom = _who(comparison) if level is Level.BREAK else means
+            yield f"  {paint(f'{counts[level]:>6,}', str(level))} {word.lower():<12} {paint(whom, 'dim')}"
     for note in comparison.notes:
         yield f"  note: {note}"
-    for level, word, means in _LEVELS:
+    for level, word, means in LEVELS:
         changes = [c for c in comparison.changes if c.level is level]
-        if not changes:
-            continue
-        kept, folds = folded(changes)
-        yield ""
-        yield paint(f"{word} · {means}", str(level))
-        if level is Level.INFO and not everything:
-            yield from _sums(kept, paint)
-        else:
-            yield from _groups(kept, paint)
-        for id_, why, number in folds:
-            yield f"  {paint(f'{number:,} × {id_}', 'dim')} folded: {why}"
+        if changes:
+            yield ""
+            yield paint(f"{word} · {means}", str(level))
+            yield from _level(level, changes, paint, everything=everything)
     if not total:
-        yield "  no changes"
+        yield "  no changes" + (" that pass" if comparison.filtered else "")
+
+
+def _who(comparison: Comparison) -> str:
+    """Who meets the breaks: operators that Python calls, that C++ alone calls, and the rest."""
+    kinds = {c.op: _reach(c) for c in comparison.changes if c.level is Level.BREAK}
+    counts = Counter(kinds.values())
+    return ", ".join(f"{counts[reach]:,} {says}" for reach, says in enumerate(_REACHES) if counts[reach])
+
+
+_REACHES = ("that Python calls", "for C++ alone", "internal, or made by torchgen")
+
+
+def _reach(change: Change) -> int:
+    if is_public(change):
+        return 0
+    return 1 if not change.bound and not change.generated and not change.op.partition("::")[2].startswith("_") else 2
 
 
 def _n(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _group_of(change: Change) -> str:
-    return "schema" if change.id in SCHEMA_IDS else change.id
+def _level(level: Level, changes: Sequence[Change], paint: Paint, *, everything: bool) -> Iterator[str]:
+    kept, folds = folded(changes)
+    if everything or len(kept) <= _FEW:
+        yield from _groups(kept, paint)
+    elif level is Level.BREAK:
+        yield from _groups([c for c in kept if is_public(c)], paint)
+        for reach in (1, 2):
+            yield from _briefly([c for c in kept if _reach(c) == reach], _REACHES[reach], paint)
+    else:
+        yield from _sums(kept, paint)
+        yield paint(f"  (one by one: --level {level} --all, or --kind, --op, --backend)", "dim")
+    shown = folds if everything else folds[:_FOLDS]
+    for id_, why, number in shown:
+        yield f"  {paint(f'{number:>6,} {title(id_)}', 'dim')}, folded: {why}"
+    if rest := folds[len(shown):]:
+        yield paint(f"  {sum(number for _, _, number in rest):>6,} more in {len(rest):,} smaller folds (--all shows them)", "dim")
 
 
-def _rank(change: Change) -> tuple[bool, int, str, str, str]:
-    group = _group_of(change)
-    return (not is_public(change), _ORDER.index(group) if group in _ORDER else len(_ORDER), group, change.op, change.id)
+def _briefly(changes: list[Change], says: str, paint: Paint) -> Iterator[str]:
+    """One line an operator; those of which the same is said stand together."""
+    if not changes:
+        return
+    yield f"  {paint(f'{says} ({len({c.op for c in changes}):,})', 'bold')}"
+    same: dict[str, list[str]] = {}
+    for op, own in groupby(sorted(changes, key=rank), key=lambda c: c.op):
+        same.setdefault(_says(list(own)), []).append(op.removeprefix("aten::"))
+    for reason, names in same.items():
+        if len(names) > 1:
+            yield f"    {paint(f'{reason} ({len(names):,}):', 'dim')}"
+            yield from wrap(", ".join(names), _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6, break_long_words=False)
+        else:
+            yield f"    {names[0]}  {paint(reason, 'dim')}"
+
+
+def _says(changes: list[Change]) -> str:
+    return "; ".join(dict.fromkeys(c.reason for c in changes))
 
 
 def _sums(changes: list[Change], paint: Paint) -> Iterator[str]:
-    for group, members in groupby(sorted(changes, key=lambda c: (_group_of(c), c.op)), key=_group_of):
-        names = list(dict.fromkeys(c.op.partition("::")[2] for c in members))
-        shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
-        yield f"  {len(names):>6,} {_TITLES.get(group, group)}: {paint(shown, 'dim')}"
-    if changes:
-        yield paint("  (--level info --all lists them one by one)", "dim")
+    """One line a kind: how many operators, and which keys or names, public ones first."""
+    for group, members in groupby(sorted(changes, key=lambda c: (group_of(c), rank(c))), key=group_of):
+        rows = list(members)
+        names = list(dict.fromkeys(c.op.removeprefix("aten::") for c in sorted(rows, key=lambda c: (_reach(c), c.op))))
+        keys = Counter(str(c.detail["key"]) for c in rows if "key" in c.detail and group.startswith(("dispatch", "effective", "kernel-changed")))
+        shown = [f"{key} {number:,}" for key, number in sorted(keys.items(), key=lambda item: (-item[1], item[0]))] or names
+        more = ", …" if len(shown) > _NAMES else ""
+        yield f"  {len(names):>6,} {title(group)}: {paint(', '.join(shown[:_NAMES]) + more, 'dim')}"
 
 
 def _groups(changes: list[Change], paint: Paint) -> Iterator[str]:
-    for (private, _, group), members in groupby(sorted(changes, key=_rank), key=lambda c: _rank(c)[:3]):
+    for (reach, _, group), members in groupby(sorted(changes, key=lambda c: (_reach(c), *rank(c))), key=lambda c: (_reach(c), *rank(c)[:2])):
         rows = list(members)
-        operators = len({c.op for c in rows})
-        internal = " of internal or generated operators" if private else ""
-        yield f"  {paint(f'{_TITLES.get(group, group)}{internal} ({operators:,})', 'bold')}"
+        internal = f", {_REACHES[reach]}" if reach else ""
+        yield f"  {paint(f'{title(group)} ({len({c.op for c in rows}):,}){internal}', 'bold')}"
         for op, own in groupby(rows, key=lambda c: c.op):
             yield from _operator(op, list(own), paint)
 
 
 def _operator(op: str, changes: list[Change], paint: Paint) -> Iterator[str]:
-    name = op.removeprefix("aten::")
-    reasons = "; ".join(dict.fromkeys(c.reason for c in changes))
-    yield f"    {paint(name, 'bold')}  {reasons}"
     first = changes[0]
+    yield f"    {paint(op.removeprefix('aten::'), 'bold')}  {_says(changes)}"
+    if touched := _touched(first):
+        yield f"      {paint(touched, 'dim')}"
     schemas = first.detail.get("schema")
     if isinstance(schemas, list):
         old, new = (_painted(pieces, paint, side) for pieces, side in zip(marked(*schemas), ("old", "new"), strict=True))
-        yield f"      - {old}  {paint(_place(first.places, 'old'), 'dim')}"
-        yield f"      + {new}  {paint(_place(first.places, 'new'), 'dim')}"
-        return
-    if first.old is not None:
-        yield f"      - {paint(first.old, 'old')}  {paint(_place(first.places, 'old'), 'dim')}"
-    if first.new is not None:
-        yield f"      + {paint(first.new, 'new')}  {paint(_place(first.places, 'new'), 'dim')}"
+    else:
+        old, new = (paint(text, side) if text is not None else "" for text, side in ((first.old, "old"), (first.new, "new")))
+    for sign, text, side in (("-", old, "old"), ("+", new, "new")):
+        if text:
+            yield f"      {sign} {text}  {paint(_place(first.places, side), 'dim')}".rstrip()
+
+
+def _touched(change: Change) -> str:
+    """Python names, backends and users of an operator whose old calls can fail."""
+    if change.level is Level.INFO:
+        return ""
+    detail = change.detail
+    users = [f"{_few(detail[key], _USERS)}" for key in ("callers",) if detail.get(key)]
+    parts = [
+        _few(detail.get("python"), _USERS), _few(detail.get("backends"), _NAMES + 1),
+        *(f"called by {text}" for text in users), f"gradients and delegates of {_few(detail['named_by'], _USERS)}" if detail.get("named_by") else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _few(names: object, most: int) -> str:
+    if not isinstance(names, list):
+        return ""
+    shown = [str(name).removeprefix("aten::") for name in names]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def _painted(pieces: Iterable[tuple[bool, str]], paint: Paint, side: str) -> str:
@@ -124,33 +178,5 @@ def _painted(pieces: Iterable[tuple[bool, str]], paint: Paint, side: str) -> str
 
 
 def _place(places: Iterable[ChangePlace], side: str) -> str:
-    return next((f"{p.path}:{p.line}" for p in places if p.side == side), "")
-
-
-def as_markdown(comparison: Comparison) -> Iterator[str]:
-    """For release notes: a heading a level, a table a kind; permalinks where both sides are known."""
-    yield f"# PyTorch operators, {comparison.old} → {comparison.new}"
-    for level, word, means in _LEVELS:
-        kept, folds = folded(c for c in comparison.changes if c.level is level)
-        if not kept and not folds:
-            continue
-        yield f"\n## {word.capitalize()}: {means}\n"
-        for (_, _, group), members in groupby(sorted(kept, key=_rank), key=lambda c: _rank(c)[:3]):
-            yield f"\n### {_TITLES.get(group, group).capitalize()}\n"
-            yield "| operator | what | old | new |\n| --- | --- | --- | --- |"
-            for change in members:
-                old, new = _cell(change, "old", comparison.old_web), _cell(change, "new", comparison.new_web)
-                yield f"| `{change.op.removeprefix('aten::')}` | {_escape(change.reason)} | {old} | {new} |"
-        for id_, why, number in folds:
-            yield f"\n{number:,} × `{id_}`: {_escape(why)}."
-
-
-def _cell(change: Change, side: str, web: str) -> str:
-    text = change.old if side == "old" else change.new
-    place = next((p for p in change.places if p.side == side), None)
-    shown = f"`{_escape(text)}`" if text else ""
-    return f"{shown} [{place.line}]({web}/{place.path}#L{place.line})".strip() if place else shown
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+    """The file's name alone: the lists have one each, and `--format json`, `markdown` and `html` have the whole path as a link."""
+    return next((f"{p.path.rpartition('/')[2]}:{p.line}" for p in places if p.side == side), "")

@@ -59,6 +59,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     old_web: str = ""  # where permalinks of each side begin: .../blob/<commit or tag>
     new_web: str = ""
+    filtered: bool = False  # only what somebody asked for
 
 
 def is_public(change: Change) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +15,13 @@ from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest
 from cartographer.compare.atlases import with_atlases
 from cartographer.compare.operators import compare
-from cartographer.compare.selection import Selection, select
+from cartographer.compare.selection import Selection, check, select
 from cartographer.compare.timeline import Timeline, timelines
 from cartographer.errors import CartographerError, CompareError, NotFound
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline.lists import operators_of
 from cartographer.progress import SilentProgress
-from cartographer.query import atlases
+from cartographer.query import atlases, spelling
 from cartographer.store import database
 from cartographer.store.doubt import doubting
 from cartographer.store.reader import Reader
@@ -42,12 +43,14 @@ def compare_releases(
     """What changed from `old` to `new`. With two atlases also kernels, bindings and Nodes. Raises CartographerError."""
     progress = progress or SilentProgress()
     sides = [_side(text, repo, wheel, progress) for text in (old, new)]
+    wanted = selection or Selection()
+    notes = check(wanted, *(listed for listed, _ in sides))
     found = compare(*(listed for listed, _ in sides))
     if all(db is not None for _, db in sides):
         readers = [Reader(db) for _, db in sides if db is not None]
         with closing(readers[0]), closing(readers[1]):
             found = with_atlases(found, readers[0].compared(), readers[1].compared())
-    wanted = selection or Selection()
+    found = replace(found, notes=(*found.notes, *notes))
     if core:
         wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))
     return select(found, wanted)
@@ -117,10 +120,43 @@ def operator_history(
     ordered = sorted(lists.values(), key=lambda side: refs.numbers(side.version))
     if not ordered:
         raise NotFound("there is no release to look at", hint="give --repo, --wheel or --source, or build atlases")
-    found = timelines(ordered, names)
-    if not found:
-        raise NotFound(f"no release from {ordered[0].tag} to {ordered[-1].tag} has an operator {' or '.join(names)}")
-    return found, tuple(side.tag for side in ordered)
+    meant = {name: operators_named(name, ordered) for name in names}
+    unknown = [name for name, found in meant.items() if not found]
+    if unknown:
+        lost = f"no release from {ordered[0].tag} to {ordered[-1].tag} has an operator {' or '.join(unknown)}"
+        near = [close for name in unknown for close in _near(name, ordered)]
+        hint = f"did you mean {', '.join(near)}?" if near else None
+        if len(unknown) == len(meant):
+            raise NotFound(lost, hint=hint)
+        progress.note(f"{lost}; {hint}" if hint else lost)
+    return timelines(ordered, [name for found in meant.values() for name in found]), tuple(side.tag for side in ordered)
+
+
+def operators_named(text: str, lists: Sequence[OperatorList]) -> tuple[str, ...]:
+    """The operators, without overload where all are meant, that a name as people write it stands for in any of the lists.
+
+    `add_`, `add.Tensor`, `aten::add`, `torch.ops.aten.add`, `torch.Tensor.add_`, `torch.linalg.svd`, `F.gelu`.
+    """
+    known = {name for side in lists for name in side.rows}
+    bases = {name.partition(".")[0] for name in known}
+    plain = spelling.trimmed(text)
+    for full in (spelling.torch_ops(plain), plain if "::" in plain else f"aten::{plain}"):
+        if full in known or full in bases:
+            return (str(full),)
+    for dotted in spelling.python_names(plain):
+        *modules, last = dotted.removeprefix("torch.").split(".")
+        module = next((part for part in reversed(modules) if part != "functional"), "")
+        within = {name.partition(".")[0] for side in lists for name, row in side.rows.items()
+                  if module and row.python_module == module and name.partition(".")[0] in (f"aten::{last}", f"aten::{module}_{last}")}  # fmt: skip
+        if within or f"aten::{last}" in bases:
+            return tuple(sorted(within)) or (f"aten::{last}",)
+    return ()
+
+
+def _near(text: str, lists: Sequence[OperatorList]) -> list[str]:
+    """Names that are spelled nearly like one that nothing has."""
+    bases = {name.partition(".")[0].partition("::")[2] for side in lists for name in side.rows}
+    return difflib.get_close_matches(spelling.trimmed(text).rpartition("::")[2].rpartition(".")[2], sorted(bases), 3, 0.7)
 
 
 def _tags(repo: str | None, since: str | None) -> Iterator[SourceRequest]:

@@ -105,7 +105,7 @@ def test_callers_and_notes():
 
 @pytest.mark.parametrize(("symbol", "name"), [
     ("at::native::structured_add_out::impl", "add_out"), ("at::meta::structured_add_Tensor::meta", "add_Tensor"), ("TORCH_IMPL_FUNC(x)", "x"),
-    ("at::native::f<int, a::b>", "f"), ("f_symint", "f"),
+    ("at::native::f<int, a::b>", "f"), ("f_symint", "f"), ("f_symint_out", "f_out"), ("TORCH_META_FUNC2(f, Tensor)", "f_Tensor"),
 ])  # fmt: skip
 def test_plain(symbol, name):
     assert plain(symbol) == name

@@ -4,7 +4,7 @@
 import pytest
 
 from cartographer.compare.bodies import difference, of_steps, statements
-from cartographer.model.fact import Definition, FileFacts, MacroUse
+from cartographer.model.fact import Definition, FileFacts, MacroDefinition, MacroUse
 from cartographer.model.location import Location
 from cartographer.model.operator import Chain, Operator, Origin, Status, Step
 
@@ -42,7 +42,7 @@ def test_python():
 def test_the_innermost_function_around_a_step():
     facts = {"a.cpp": FileFacts("C++", 20, definitions=(
         Definition("S", "S", "struct", 1, 1, 9), Definition("m", "S::m", "method", 3, 3, 5), Definition("f", "f", "declaration", 12, 12, 12),
-    ), uses=(MacroUse("IMPL", ("x",), 14, 15, ""),))}  # fmt: skip
+    ), uses=(MacroUse("IMPL", ("x",), 14, 15, ""),), macros=(MacroDefinition("IMPL", ("n",), 2, "g(n); h();"), MacroDefinition("OTHER", ("n",), 2, "k();")))}  # fmt: skip
     text = b"".join(b"line%d;\n" % n for n in range(1, 21))
     steps = [Step(role, "s", path, line) for role, path, line in (
         ("kernel", "a.cpp", 4), ("device", "a.cpp", 1), ("device", "a.cpp", 7), ("entry", "a.cpp", 12), ("entry", "a.cpp", 14), ("stub", "a.cpp", 5),
@@ -51,5 +51,5 @@ def test_the_innermost_function_around_a_step():
     operator = Operator("aten::f", "f() -> ()", Origin.YAML, Location("n.yaml", 1), kernels={"CPU": Chain(Status.RESOLVED, None, tuple(steps))})
     found = of_steps([operator], facts, lambda paths: [(path, text) for path in paths])
     assert found == {"a.cpp": {
-        4: statements(b"line3;line4;line5;"), 1: statements(b"".join(b"line%d;" % n for n in range(1, 10))), 14: statements(b"line14;line15;"),
+        4: statements(b"line3;line4;line5;"), 1: statements(b"".join(b"line%d;" % n for n in range(1, 10))), 14: statements(b"line14;line15;g(n);h();"),
     }}  # fmt: skip

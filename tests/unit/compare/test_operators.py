@@ -7,9 +7,10 @@ from dataclasses import replace
 import jsonschema
 
 from cartographer.compare.machine import JSON_SCHEMA, as_github, as_json
+from cartographer.compare.markdown import as_markdown
 from cartographer.compare.operators import compare
 from cartographer.compare.selection import Selection, select
-from cartographer.compare.text import as_markdown, as_text
+from cartographer.compare.text import as_text
 from cartographer.model.change import Level
 from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
 

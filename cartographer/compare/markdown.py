@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison for release notes: a heading a level, a table a kind, permalinks on both sides."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from cartographer.compare.titles import LEVELS, rank, title
+from cartographer.model.change import folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cartographer.model.change import Change, Comparison
+
+
+def as_markdown(comparison: Comparison) -> Iterator[str]:
+    """Line by line."""
+    yield f"# PyTorch operators, {comparison.old} → {comparison.new}"
+    for note in comparison.notes:
+        yield f"\n> {_escape(note)}"
+    for level, word, means in LEVELS:
+        kept, folds = folded(c for c in comparison.changes if c.level is level)
+        if not kept and not folds:
+            continue
+        yield f"\n## {word.capitalize()}: {means}"
+        for (_, group), members in groupby(sorted(kept, key=rank), key=lambda c: rank(c)[:2]):
+            yield f"\n### {title(group)[:1].upper()}{title(group)[1:]}\n"
+            yield "| operator | what | old | new |\n| --- | --- | --- | --- |"
+            for change in members:
+                old, new = _cell(change, "old", comparison.old_web), _cell(change, "new", comparison.new_web)
+                yield f"| `{change.op.removeprefix('aten::')}` | {_escape(change.reason)} | {old} | {new} |"
+        for id_, why, number in folds:
+            yield f"\n{number:,} × `{id_}`: {_escape(why)}."
+
+
+def _cell(change: Change, side: str, web: str) -> str:
+    text = change.old if side == "old" else change.new
+    place = next((p for p in change.places if p.side == side), None)
+    shown = f"`{_escape(text)}`" if text else ""
+    return f"{shown} [{place.line}]({web}/{place.path}#L{place.line})".strip() if place else shown
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each form prints, what the filters keep, and that a misspelt filter is no "no changes"."""
+
+import json
+
+import jsonschema
+import pytest
+
+from cartographer.compare.forms import FORMS
+from cartographer.compare.machine import JSON_SCHEMA
+from cartographer.compare.operators import compare
+from cartographer.compare.selection import Selection, check, select
+from cartographer.compare.titles import KINDS
+from cartographer.errors import CompareError
+from cartographer.model.change import Level
+from cartographer.model.oplist import OperatorList, OperatorRow
+
+YAML = "aten/src/ATen/native/native_functions.yaml"
+
+
+def row(name, schema="(Tensor self) -> Tensor", dispatch=None, **more):
+    return OperatorRow(f"aten::{name}", name + schema, YAML, 7, dispatch=dispatch or {"CPU": "k"}, **{"python": (f"torch.{name}",)} | more)
+
+
+def listing(version, *rows):
+    return OperatorList(version, f"v{version}", None, "https://example.org/t", {r.name: r for r in rows})
+
+
+OLD = listing("1.0", row("gone"), row("changed"), row("internal_", python=()), *(row(f"_i{n}") for n in range(70)), row("moved", dispatch={"CUDA": "k"}))
+NEW = listing("2.0", row("changed", "(Tensor self, int n) -> Tensor"), row("moved", dispatch={"CUDA": "other"}))
+
+
+def text(*, everything=False, selection=None):
+    found = compare(OLD, NEW)
+    return FORMS["text"](select(found, selection) if selection else found, False, everything).splitlines()
+
+
+def test_text_shows_first_what_python_calls():
+    lines = text()
+    assert lines[0] == "PyTorch 1.0 → 2.0: 74 operators changed"
+    assert lines[1].split() == ["73", "breaks", "2", "that", "Python", "calls,", "1", "for", "C++", "alone,", "70", "internal,", "or", "made", "by", "torchgen"]
+    names = [line.split()[0] for line in lines if line.startswith("    ") and not line.startswith("      ")]
+    assert names[:3] == ["gone", "changed", "internal_"]
+    assert "      + changed(Tensor self, int n) -> Tensor  native_functions.yaml:7" in lines
+    assert len(lines) < 40  # 70 internal operators of which the same is said
+    assert all(f"_i{n}" in " ".join(lines) for n in range(70))
+    assert sum("- _i" in line for line in text(everything=True)) == 70
+
+
+def test_text_without_changes():
+    assert text(selection=Selection(ops=("nothing",)))[-1] == "  no changes that pass"
+    assert FORMS["text"](compare(NEW, NEW), False, False).splitlines()[-1] == "  no changes"
+
+
+def test_json_has_permalinks_and_keeps_its_schema():
+    told = json.loads(FORMS["json"](compare(OLD, NEW), False, False))
+    jsonschema.validate(told, JSON_SCHEMA)
+    change = next(c for c in told["changes"] if c["op"] == "aten::changed")
+    assert [p["url"] for p in change["places"]] == [f"https://example.org/t/blob/v{v}/{YAML}#L7" for v in ("1.0", "2.0")]
+    assert change["detail"]["backends"] == ["CPU"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(told | {"changes": [{"id": "x"}]}, JSON_SCHEMA)
+
+
+def test_markdown_and_github():
+    markdown = FORMS["markdown"](compare(OLD, NEW), False, False)
+    assert f"[7](https://example.org/t/blob/v2.0/{YAML}#L7)" in markdown
+    assert markdown.index("## Breaks") < markdown.index("## Information")
+    lines = FORMS["github"](compare(OLD, NEW), False, False).splitlines()
+    assert lines[0].startswith(f"::error file={YAML},line=7,title=")
+    assert any(line.startswith("::notice") for line in lines)
+
+
+@pytest.mark.parametrize(("selection", "operators"), [
+    (Selection(level=Level.BREAK, ops=("gone", "moved")), {"aten::gone"}),
+    (Selection(backend="CUDA"), {"aten::moved"}),
+    (Selection(kinds=("kernel-changed",)), {"aten::moved"}),
+    (Selection(ops=("aten::ch*",)), {"aten::changed"}),
+    (Selection(core=frozenset({"aten::gone"})), {"aten::gone"}),
+    (Selection(ops=("gone",), backend="CPU"), {"aten::gone"}),
+])  # fmt: skip
+def test_filters(selection, operators):
+    assert {c.op for c in select(compare(OLD, NEW), selection).changes} == operators
+
+
+def test_misspelt_filters():
+    with pytest.raises(CompareError) as caught:
+        check(Selection(backend="CUDAA"), OLD, NEW)
+    assert "CUDA" in (caught.value.hint or "")
+    with pytest.raises(CompareError) as caught:
+        check(Selection(kinds=("op-remved",)), OLD, NEW)
+    assert "op-removed" in (caught.value.hint or "")
+    assert check(Selection(ops=("gone", "nothing*")), OLD, NEW) == ("no operator of either release is called nothing*",)
+    assert check(Selection(backend="CUDA", kinds=("op-removed",)), OLD, NEW) == ()
+
+
+def test_kinds_are_all_ids_that_are_written():
+    assert {c.id for c in compare(OLD, NEW).changes} <= KINDS
