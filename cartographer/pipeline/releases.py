@@ -15,7 +15,7 @@ from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest
 from cartographer.compare.atlases import with_atlases
 from cartographer.compare.operators import compare
-from cartographer.compare.selection import Selection, select
+from cartographer.compare.selection import Selection, check, select
 from cartographer.compare.timeline import Timeline, timelines
 from cartographer.errors import CartographerError, CompareError, NotFound
 from cartographer.model.source import HistoryLevel
@@ -43,12 +43,14 @@ def compare_releases(
     """What changed from `old` to `new`. With two atlases also kernels, bindings and Nodes. Raises CartographerError."""
     progress = progress or SilentProgress()
     sides = [_side(text, repo, wheel, progress) for text in (old, new)]
+    wanted = selection or Selection()
+    notes = check(wanted, *(listed for listed, _ in sides))
     found = compare(*(listed for listed, _ in sides))
     if all(db is not None for _, db in sides):
         readers = [Reader(db) for _, db in sides if db is not None]
         with closing(readers[0]), closing(readers[1]):
             found = with_atlases(found, readers[0].compared(), readers[1].compared())
-    wanted = selection or Selection()
+    found = replace(found, notes=(*found.notes, *notes))
     if core:
         wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))
     return select(found, wanted)

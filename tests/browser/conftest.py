@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from cartographer.checkout.demo import make_demo_repository
+from cartographer.checkout.open import SourceRequest
+from cartographer.pipeline.collection import build_all
 from cartographer.progress import SilentProgress
 from cartographer.render.write import write_site
 from cartographer.store import writer
@@ -71,6 +74,18 @@ def small_site(tmp_path_factory):
     with Reader(path) as reader:
         write_site(reader, folder, SilentProgress(), processes=1)
     return folder
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory):
+    """The three releases of mini torch, side by side."""
+    folder = tmp_path_factory.mktemp("shelf")
+    repo = make_demo_repository(folder / "mini_torch.git")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CARTOGRAPHER_CACHE", str(folder / "cache"))
+        tags = ("v0.1.0", "v0.2.0", "v0.3.0")
+        assert build_all([SourceRequest(version=tag, repo=str(repo)) for tag in tags], folder / "atlases", SilentProgress(), workers=1) == ()
+    return folder / "atlases"
 
 
 @pytest.fixture(scope="session")

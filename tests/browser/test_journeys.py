@@ -161,3 +161,44 @@ def test_the_territory_zooms_and_comes_back(browser, small_site):
     browser.run("history.back()")
     browser.until("document.querySelector('#tm-where').textContent === 'all territories'")
     assert browser.troubles() == []
+
+
+def other_releases(browser, page):
+    """What the version switcher offers: (text, address) by the keyboard, from file://."""
+    browser.open(page)
+    browser.run("document.querySelector('details.versions summary').focus()")
+    browser.press("Enter")
+    browser.until("document.querySelectorAll('details.versions li').length > 2")
+    return {text.split(" ")[0]: (text, address) for text, address in
+            browser.run("[...document.querySelectorAll('details.versions a')].map(a => [a.textContent, a.getAttribute('href')])")}  # fmt: skip
+
+
+def test_the_switcher_stays_on_the_page(browser, shelf):
+    browser.size(1440)
+    found = other_releases(browser, (shelf / "v0.3.0/op/mul.html").as_uri() + "#mul.Tensor")
+    assert found["v0.1.0"] == ("v0.1.0", "../../v0.1.0/op/mul.html#mul.Tensor")
+    browser.run("[...document.querySelectorAll('details.versions a')].find(a => a.textContent === 'v0.2.0').click()")
+    browser.until("location.pathname.endsWith('v0.2.0/op/mul.html') && document.readyState === 'complete'")
+    assert browser.troubles() == []
+    found = other_releases(browser, (shelf / "v0.3.0/source/torch/__init__.py.html").as_uri())
+    assert found["v0.1.0"][1] == "../../../v0.1.0/source/torch/__init__.py.html"
+    browser.press("Escape")
+    assert browser.run("document.querySelector('details.versions').open") is False
+
+
+def test_the_switcher_falls_back_to_what_is_there(browser, shelf):
+    found = other_releases(browser, (shelf / "v0.1.0/op/potrf.html").as_uri())
+    assert found["v0.3.0"] == ("v0.3.0 no such page: operators", "../../v0.3.0/operators/index.html")
+    here = next(path for path in sorted((shelf / "v0.3.0/source").rglob("*.html")) if not (shelf / "v0.1.0" / path.relative_to(shelf / "v0.3.0")).exists())
+    _, address = other_releases(browser, here.as_uri())["v0.1.0"]
+    assert (here.parent / address).resolve().is_file()
+    assert "/v0.1.0/" in str((here.parent / address).resolve())
+
+
+def test_without_scripts_the_switcher_leads_to_the_list(browser, shelf):
+    browser.scripts(on=False)
+    try:
+        browser.open((shelf / "v0.3.0/op/mul.html").as_uri())
+        assert browser.run("[...document.querySelectorAll('details.versions a')].map(a => a.getAttribute('href'))") == ["../../index.html"]
+    finally:
+        browser.scripts(on=True)

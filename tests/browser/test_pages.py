@@ -14,15 +14,16 @@ SMALL = (
     "index.html", "operators/index.html", "op/mul.html", "op/quantized/mul.html", "op/empty.html", "territory/index.html", "source/index.html",
     "source/aten/src/ATen/native/index.html", "source/aten/src/ATen/native/BinaryOps.cpp.html", "source/aten/src/ATen/native/library.cpp~2.html",
     "kernels/index.html", "kernels/stubs.html", "kernels/functions.html", "kernels/device.html", "generated/index.html", "nodes/index.html",
-    "strata/index.html", "checks/index.html", "checks/unresolved.html", "lines/index.html", "guide/lines/blue.html", "guide/journeys/linear.html",
-    "guide/pages/glossary.html", "guide/floors/4-the-dispatcher.html",
+    "strata/index.html", "checks/index.html", "checks/unresolved.html", "releases/index.html", "lines/index.html", "guide/lines/blue.html", "guide/journeys/linear.html",
+    "guide/pages/glossary.html", "guide/floors/4-the-dispatcher.html", "guide/pages/stack.html", "guide/blue/4-an-operator.html",
 )  # fmt: skip
 REAL = (
     "index.html", "operators/index.html", "op/add.html", "op/div.html", "op/_foreach_mul.html", "op/linear.html", "territory/index.html",
     "source/aten/src/ATen/native/index.html", "source/aten/src/ATen/native/BinaryOps.cpp.html", "source/torch/index.html", "kernels/index.html",
     "kernels/stubs.html", "kernels/device.html", "generated/index.html", "nodes/index.html", "strata/index.html", "checks/index.html",
-    "checks/unresolved.html", "lines/index.html", "guide/journeys/linear.html",
+    "checks/unresolved.html", "releases/index.html", "lines/index.html", "guide/journeys/linear.html",
 )  # fmt: skip
+SHELF = ("index.html", "v0.1.0/releases/index.html", "v0.2.0/releases/index.html", "v0.3.0/releases/index.html")
 WIDTHS = (1440, 390)
 
 _OVERLAPS = """(() => {
@@ -82,3 +83,9 @@ def test_small_atlas(browser, axe, small_site, address):
 def test_real_atlas(browser, axe, real_site, address):
     look(browser, axe, (real_site / address).as_uri())
     look_without_scripts(browser, (real_site / address).as_uri())
+
+
+@pytest.mark.parametrize("address", SHELF)
+def test_several_releases(browser, axe, shelf, address):
+    look(browser, axe, (shelf / address).as_uri())
+    look_without_scripts(browser, (shelf / address).as_uri())

@@ -156,3 +156,13 @@ def test_nothing_changes_when_nothing_changed(root):
     refresh(root, SilentProgress())
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert not list(Path(root).rglob("*.new"))
+
+
+def test_names_as_people_write_them(mini_repo):
+    def run(*words):
+        return CliRunner().invoke(commands, ["history", *words, "--repo", str(mini_repo)], standalone_mode=False)
+
+    for spelling in ("mul", "aten::mul", "torch.mul", "torch.Tensor.mul", "Tensor.mul", "torch.ops.aten.mul"):
+        assert "aten::mul.Tensor  since v0.2.0" in run(spelling).stdout, spelling
+    assert "did you mean potrf" in str(run("torch.potr").exception)
+    assert "aten::relu" in run("relu", "nothing_like_it").stdout

@@ -60,7 +60,7 @@ def lead_of(operators: Sequence[Operator], main: Operator) -> str:
 def facts_of(site: Site, op: Operator, *, whole: bool, said: Sequence[Fact] = ()) -> tuple[Fact, ...]:
     """The passport; for a further overload (`whole` False) only what the page does not say already (`said`: its own passport)."""
     facts = [_python(site, op), _cpp(op) if whole else None, _listed(site, op), _structured(site, op), _tags(op)]
-    facts += [_derivative(site, op) if whole else None, _age(op), _history(site, op), _kernels(op) if whole else None]
+    facts += [_derivative(site, op) if whole else None, _age(op), _history(site, op, whole=whole), _kernels(op) if whole else None]
     facts += [Fact("Exists", tuple(Item(f"in builds with {condition}", code=False) for condition in op.build)) if op.build else None]
     facts += [Fact("Also in its row", tuple(Item(f"{key}: {value}") for key, value in sorted(op.extra.items()))) if op.extra else None]
     return tuple(fact for fact in facts if fact and fact not in said)
@@ -121,17 +121,23 @@ def _age(op: Operator) -> Fact | None:
     return Fact("Age", tuple(Item(f"{what} {date}", code=False) for what, date in dated)) if dated else None
 
 
-def _history(site: Site, op: Operator) -> Fact | None:
+def _history(site: Site, op: Operator, *, whole: bool) -> Fact | None:
     """Since when, and what changed when, over the releases that were looked at."""
-    if not site.lineage.releases:
+    followed = site.lineage
+    if not followed.releases:
         return Fact("History", (Item("only this release was read", code=False, address=urls.RELEASES),))
-    rows = site.lineage.says(op.name)
+    rows = followed.says(op.name)
     if not rows:
         return None  # not in the lists that releases are compared by: a library of its own, Python
-    tag = site.catalog.source.tag
-    plate = urls.RELEASES + (f"#{releases.anchor(op.name)}" if op.name in site.changed else "")
-    return Fact("History", tuple(
-        Item(f"{what} {', '.join(when)}", code=False, address=plate if tag in when and op.name in site.changed else None) for what, when in rows))
+    items = []
+    base = op.name.partition(".")[0]
+    if whole and (first := followed.since(base)) not in rows[0][1]:
+        known = f"{first} already, the first release that was read" if followed.is_first(first) else f"since {first}"
+        items.append(Item(f"{short_name(base)} {'in' if followed.is_first(first) else ''} {known}".replace("  ", " "), code=False))
+    tag, listed = site.catalog.source.tag, op.name in site.changed
+    plate = f"{urls.RELEASES}#{releases.anchor(op.name)}"
+    items += [Item(f"{what} {', '.join(when)}", code=False, address=plate if tag in when and listed else None) for what, when in rows]
+    return Fact("History", tuple(items))
 
 
 def _kernels(op: Operator) -> Fact | None:
