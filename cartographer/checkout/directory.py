@@ -42,10 +42,8 @@ class DirectoryTree:
         self._root = os.fspath(self.folder)
         self._unreadable: dict[str, str] = {}
         self.git_dir = find_git_dir(self.folder) if (self.folder / ".git").exists() else None
-        paths = self._paths()
+        paths = self._paths(None if only is None else lambda path: path in WITNESSES or only(path))
         require_pytorch(paths.__contains__, self._root)
-        if only is not None:
-            paths = {path: status for path, status in paths.items() if path in WITNESSES or only(path)}
         self._files = tuple(self._hash(paths, BlobIds(cache, os.path.realpath(self._root)), whole=only is None))
         self._by_path = {file.path: file for file in self._files}
         self.info = self._describe()
@@ -84,14 +82,14 @@ class DirectoryTree:
         """Files that cannot be read, as far as it is known."""
         return tuple(sorted(self._unreadable))
 
-    def _paths(self) -> dict[str, os.stat_result]:
+    def _paths(self, only: Callable[[str], bool] | None) -> dict[str, os.stat_result]:
         """Path -> status. In a checkout the files that git tracks or would add; else all but what builds leave."""
         listed = self._listed_by_git()
         if listed is not None:
             names = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
-            found = {name: _status(f"{self._root}/{name}") for name in names if is_safe(name)}
+            found = {name: _status(f"{self._root}/{name}") for name in names if (only is None or only(name)) and is_safe(name)}
             return {name: status for name, status in found.items() if status is not None and stat.S_ISREG(status.st_mode)}
-        return dict(walk(self._root, _submodules(self._root)))
+        return dict(walk(self._root, _submodules(self._root), only))
 
     def _listed_by_git(self) -> bytes | None:
         """What git tracks or would add; None outside a checkout, and in one whose index is damaged."""
@@ -175,8 +173,8 @@ def _status(path: str) -> os.stat_result | None:
         return None
 
 
-def walk(root: str, skipped: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Regular files below a folder, without following links."""
+def walk(root: str, skipped: frozenset[str], only: Callable[[str], bool] | None = None) -> Iterator[tuple[str, os.stat_result]]:
+    """Regular files below a folder, without following links; those that `only` lets through."""
     stack = [""]
     while stack:
         folder = stack.pop()
@@ -191,7 +189,7 @@ def walk(root: str, skipped: frozenset[str]) -> Iterator[tuple[str, os.stat_resu
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _PRUNED and path not in _PRUNED_AT_TOP and path not in skipped:
                     stack.append(path)
-            elif entry.is_file(follow_symlinks=False) and is_safe(path):
+            elif (only is None or only(path)) and entry.is_file(follow_symlinks=False) and is_safe(path):
                 status = _status(entry.path)
                 if status is not None:
                     yield path, status

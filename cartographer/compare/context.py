@@ -39,8 +39,8 @@ def in_context(changes: Iterable[Change], old: OperatorList, new: OperatorList) 
                 detail["backends"] = sorted(effective_keys(row, side))
             detail["named_by"] = users.of(row)
         if change.level is Level.BREAK:
-            detail["python"] = list(_python(change.op, old, new))
-        found.append(replace(change, detail=detail, bound=_is_bound(change.op, old, new), fold=change.fold or _arrival(change, arrived)))
+            detail["python_names"] = list(_python(change.op, old, new))
+        found.append(replace(change, detail=detail, bound=_is_bound(change.op, old, new), fold=_arrival(change, arrived) or change.fold))
     return tuple(found)
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
@@ -35,15 +34,14 @@ def operator_list(
 ) -> OperatorList:
     """The list of one release: the yaml's rows and the operators that torchgen adds. `python`: what binds each."""
     derivatives = {d.name.full: _derivative(d) for d in declarations.derivatives}
-    rows = {f.name.full: _declared(f, derivatives.get(f.name.full)) for f in declarations.functions}
+    rows = {f.name.full: _declared(f, derivatives.get(f.name.full), python.get(f.name.full)) for f in declarations.functions}
     for function in added:
-        row = _added(function)
+        row = _added(function, python.get(function.schema.name.full))
         rows.setdefault(row.name, row)
-    told = {name: replace(rows[name], python=python.get(name)) for name in sorted(rows)}
-    return OperatorList(info.version, info.tag, info.commit, info.web, told, advice or {})
+    return OperatorList(info.version, info.tag, info.commit, info.web, dict(sorted(rows.items())), advice or {})
 
 
-def _declared(function: NativeFunction, derivative: DerivativeRow | None) -> OperatorRow:
+def _declared(function: NativeFunction, derivative: DerivativeRow | None, python: tuple[str, ...] | None) -> OperatorRow:
     implied = function.dispatch is None and not function.in_structured_group
     dispatch = {e.key: e.kernel for e in function.dispatch or ()}
     if implied:
@@ -66,7 +64,7 @@ def _declared(function: NativeFunction, derivative: DerivativeRow | None) -> Ope
         tags=tuple(sorted(set(function.tags) - _TAGS_OF_ALL)), dispatch=_today(dispatch), implied=implied,
         structured=function.structured, structured_delegate=function.structured_delegate or "",
         structured_inherits=function.structured_inherits or "", autogen=tuple(sorted(str(n) for n in function.autogen)),
-        flags={**flags, **function.other}, derivative=derivative,
+        flags={**flags, **function.other}, derivative=derivative, python=python,
     )
 
 
@@ -74,13 +72,13 @@ def _today(dispatch: Mapping[str, str]) -> dict[str, str]:
     return {_KEY_OF_TODAY.get(key, key): kernel for key, kernel in dispatch.items()}
 
 
-def _added(function: Function) -> OperatorRow:
+def _added(function: Function, python: tuple[str, ...] | None) -> OperatorRow:
     """An operator of torchgen's: its kernel stands in generated code, under one composite key."""
     place = function.row.place
     return OperatorRow(
         name=function.schema.name.full, schema=str(function.schema), path=place.path, line=place.line, generated=True,
         variants=tuple(sorted(function.variants)), tags=tuple(sorted(function.tags - _TAGS_OF_ALL)),
-        dispatch=_today({key: kernel.name for key, kernel in function.kernels.items()}),
+        dispatch=_today({key: kernel.name for key, kernel in function.kernels.items()}), python=python,
     )
 
 

@@ -115,6 +115,11 @@ def _briefly(changes: list[Change], says: str, paint: Paint) -> Iterator[str]:
 
 
 def _says(changes: list[Change]) -> str:
+    formulas = [c for c in changes if c.id == "derivative-formula-changed" and not c.fold]
+    if len(formulas) > 1:
+        changes = [c for c in changes if c not in formulas]
+        arguments = ", ".join(dict.fromkeys(str(c.detail.get("arg")) for c in formulas))
+        return "; ".join([f"the gradients of {arguments} are computed otherwise", *dict.fromkeys(c.reason for c in changes)])
     return "; ".join(dict.fromkeys(c.reason for c in changes))
 
 
@@ -143,14 +148,21 @@ def _operator(op: str, changes: list[Change], paint: Paint) -> Iterator[str]:
     yield f"    {paint(op.removeprefix('aten::'), 'bold')}  {_says(changes)}"
     if touched := _touched(first):
         yield f"      {paint(touched, 'dim')}"
-    schemas = first.detail.get("schema")
-    if isinstance(schemas, list):
+    if isinstance(schemas := first.detail.get("schema"), list):
         old, new = (_painted(pieces, paint, side) for pieces, side in zip(marked(*schemas), ("old", "new"), strict=True))
-    else:
-        old, new = (paint(text, side) if text is not None else "" for text, side in ((first.old, "old"), (first.new, "new")))
+        yield from _sides(first, old, new, paint)
+        return
+    told: set[tuple[str | None, str | None]] = set()
+    for change in changes:
+        if (change.old, change.new) not in told:
+            yield from _sides(change, paint(change.old or "", "old"), paint(change.new or "", "new"), paint)
+            told.add((change.old, change.new))
+
+
+def _sides(change: Change, old: str, new: str, paint: Paint) -> Iterator[str]:
     for sign, text, side in (("-", old, "old"), ("+", new, "new")):
         if text:
-            yield f"      {sign} {text}  {paint(_place(first.places, side), 'dim')}".rstrip()
+            yield f"      {sign} {text}  {paint(_place(change.places, side), 'dim')}".rstrip()
 
 
 def _touched(change: Change) -> str:
@@ -160,7 +172,7 @@ def _touched(change: Change) -> str:
     detail = change.detail
     users = [f"{_few(detail[key], _USERS)}" for key in ("callers",) if detail.get(key)]
     parts = [
-        _few(detail.get("python"), _USERS), _few(detail.get("backends"), _NAMES + 1),
+        _few(detail.get("python_names"), _USERS), _few(detail.get("backends"), _NAMES + 1),
         *(f"called by {text}" for text in users), f"gradients and delegates of {_few(detail['named_by'], _USERS)}" if detail.get("named_by") else "",
     ]
     return " · ".join(part for part in parts if part)

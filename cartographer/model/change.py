@@ -75,6 +75,9 @@ def operators_by_level(comparison: Comparison) -> Counter[Level]:
     return Counter(worst.values())
 
 
+_OF_KEYS = ("dispatch-", "effective-", "kernel-changed")  # kinds that are of one dispatch key each
+
+
 def folded(changes: Iterable[Change]) -> tuple[list[Change], list[tuple[str, str, int]]]:
     """(the changes to show one by one, the folds: (id, why, how many)); a fold of one is shown."""
     counts: Counter[tuple[str, str]] = Counter()
@@ -85,7 +88,7 @@ def folded(changes: Iterable[Change]) -> tuple[list[Change], list[tuple[str, str
         if change.fold:
             counts[change.id, change.fold] += 1
             waiting.setdefault((change.id, change.fold), []).append(change)
-            if isinstance(key := change.detail.get("key"), str) and "keys" not in change.detail and key not in change.fold:
+            if change.id.startswith(_OF_KEYS) and (key := str(change.detail.get("key"))) not in change.fold:
                 keys.setdefault((change.id, change.fold), Counter())[key] += 1
         else:
             kept.append(change)

@@ -22,7 +22,7 @@ def test_users_backends_and_python_names():
     (change,) = [c for c in changes([gone, user, delegating], [user, delegating]) if c.op == "aten::f"]
     assert change.detail["named_by"] == ["aten::g", "aten::h"]
     assert change.detail["backends"] == ["CPU", "CUDA"]
-    assert change.detail["python"] == ["torch.f"]
+    assert change.detail["python_names"] == ["torch.f"]
     assert is_public(change)
 
 
