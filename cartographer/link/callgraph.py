@@ -162,6 +162,8 @@ class CallGraph:
 
     def _functions(self, spot: Spot, name: str) -> tuple[Defined, ...]:
         """The functions that a call enters; for a functor, what it runs."""
+        if name.startswith("TH") and (bodies := self.index.generic.find(name, spot.call.arguments)):
+            return tuple(d for d in bodies if self.world.allows(d.fact.guards) is not False)[:2]
         if spot.call.form != "construct":
             targets = self.names.functions(name, spot.scope, _count(spot.call))
             if targets and not _constructor(targets[0]):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from cartographer.link.generic import Generics
     from cartographer.link.hierarchy import Hierarchy
     from cartographer.model.fact import Definition, FileFacts
 
@@ -218,6 +219,13 @@ class Index:
                     values.setdefault(macro.name, set()).add(macro.body.strip())
         truth = {"true": True, "1": True, "false": False, "0": False}
         return {name: truth[next(iter(seen))] for name, seen in values.items() if len(seen) == 1 and next(iter(seen)) in truth}
+
+    @cached_property
+    def generic(self) -> Generics:
+        """Functions that stand for one of each type."""
+        from cartographer.link.generic import Generics
+
+        return Generics(self.files, self.by_name)
 
     @cached_property
     def hierarchy(self) -> Hierarchy:

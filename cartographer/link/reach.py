@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.device import NEVER, answers
+from cartographer.link.generic import is_generic
 from cartographer.link.stubs import serving
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ KEPT = 14  # ways kept for each function
 _HELPERS = 5  # helper functions between a body and an operator's call
 CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0, "jit": 0.0}
+_BODY = 1.5  # a generic function that only its own statements make: the end of a way
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
 _ALONE = 3.0  # a launch of one thread keeps books
@@ -182,6 +184,8 @@ class Search:
             if _hands_on(site, target, inner):
                 ways.append(Way(0.5 + self._aside(site) + _order(site), (), site, start))
                 continue
+            if not inner.ways and is_generic(target) and not is_generic(start):
+                ways.append(Way(_BODY + extra, (target,), replace(site, kind="loop", given=()), start))
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             if NEVER in site.asks:
                 continue

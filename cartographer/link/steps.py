@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cartographer.link.generic import is_generic
 from cartographer.link.index import is_source
 from cartographer.model.operator import Step
 
@@ -25,8 +26,8 @@ def definition_step(role: str, defined: Defined, note: str = "", branch: str = "
     made = ""
     if defined.use is not None:
         made = f"made by {defined.use.macro}" + (f" ({defined.use.macro_path}:{defined.use.macro_line})" if defined.use.macro_path else "")
-    elif defined.fact.macro:
-        made = ""
+    elif is_generic(defined):
+        made = "generic code, compiled once for each type"
     return Step(role, defined.symbol, defined.path, defined.line, "; ".join(filter(None, (note, made))), branch)
 
 
