@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 @click.option("--offline", is_flag=True, help="Use what the cache holds; reach no network.")
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that parse. Default: one a core.")
 @click.option("--no-html", is_flag=True, help="Write atlas.db alone.")
+@click.option("--pages", type=click.IntRange(0), metavar="N", help="Of several releases, draw the pages of the N newest alone.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 def build_command(
     versions: tuple[str, ...], repo: str | None, sources: tuple[str, ...], origin: str | None, history: str, all_releases: bool, out: Path | None,
-    demo: bool, interpreter: Path | None, offline: bool, jobs: int | None, no_html: bool, quiet: bool,
+    demo: bool, interpreter: Path | None, offline: bool, jobs: int | None, no_html: bool, pages: int | None, quiet: bool,
 ) -> int:  # fmt: skip
     """Build the atlas of one PyTorch, or of several: `build v2.11.0`, `build v2.10.0 v2.11.0`.
 
@@ -73,7 +74,7 @@ def build_command(
         if one and (demo or (out is not None and not collection.is_shelf(out))):
             _say(building.build(building.BuildRequest(requests[0], out or Path("atlas") / "demo", workers, not no_html), teller))
             return 0
-        failed = collection.build_all(requests, out or Path("atlas"), teller, workers=workers, html=not no_html, built=_say)
+        failed = collection.build_all(requests, out or Path("atlas"), teller, workers=workers, pages=0 if no_html else pages, built=_say)
     finally:
         teller.close()
     return _tell_failed(failed, one)

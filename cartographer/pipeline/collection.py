@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,15 +61,19 @@ def check_shelf(root: Path) -> None:
 
 
 def build_all(
-    requests: Sequence[SourceRequest], root: Path, progress: Progress, *, workers: int = 2, html: bool = True,
+    requests: Sequence[SourceRequest], root: Path, progress: Progress, *, workers: int = 2, pages: int | None = None,
     built: Callable[[Path], object] = lambda _: None,
 ) -> tuple[Failed, ...]:
-    """Build each release into `root`/<tag>, oldest first; `built` is told of each. One that fails does not stop the others."""
+    """Build each release into `root`/<tag>, oldest first; `built` is told of each. One that fails does not stop the others.
+
+    `pages`: draw those of so many of the newest alone; the others are databases, for look-ups and comparisons.
+    """
     check_shelf(root)
     given = _in_order(requests)
     beside = lineage.together(lineage.of_requests(asked for asked in given if asked.repo is None and len(given) > 1), lineage.of_atlases(shelf(root)))
     failed = []
-    for request in given:
+    for number, request in enumerate(given):
+        html = pages is None or number >= len(given) - pages
         name = request.version or request.source or ""
         try:
             built(build(BuildRequest(request, None, workers, html, shelf=root, beside=beside), progress))
@@ -78,9 +84,13 @@ def build_all(
 
 
 def _in_order(requests: Sequence[SourceRequest]) -> list[SourceRequest]:
-    """Oldest first, so that each finds the one before; each once."""
-    def key(request: SourceRequest) -> tuple[bool, object]:
-        return request.version is None, refs.release_order(request.version or "") if request.version else (request.source or "")
+    """Oldest first, as far as versions and file names tell; each once."""
+    def key(request: SourceRequest) -> tuple[tuple[int, ...], bool, str]:
+        if request.version is not None:
+            return refs.release_order(request.version)
+        name = Path(request.source or "").name
+        found = re.search(r"\d+(?:\.\d+)+", name)
+        return refs.release_order(found[0]) if found else ((), False, name)
 
     return sorted(dict.fromkeys(requests), key=key)
 
@@ -125,7 +135,7 @@ def refresh(root: Path, progress: Progress) -> None:
     if not folders:
         return
     cache = Cache()
-    with cache.lock(f"shelf-{hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:16]}", progress):
+    with cache.lock(f"shelf-{hashlib.sha256(os.fsencode(root.absolute())).hexdigest()[:16]}", progress):
         state, told = _state(root), {}
         progress.stage("comparing releases", len(folders))
         for number, folder in enumerate(folders):

@@ -166,3 +166,12 @@ def test_names_as_people_write_them(mini_repo):
         assert "aten::mul.Tensor  since v0.2.0" in run(spelling).stdout, spelling
     assert "did you mean potrf" in str(run("torch.potr").exception)
     assert "aten::relu" in run("relu", "nothing_like_it").stdout
+
+
+def test_pages_of_the_newest_alone(mini_repo, tmp_path):
+    words = ["build", "--all-releases", "--repo", str(mini_repo), "--out", str(tmp_path), "-q", "--pages", "1"]
+    assert CliRunner().invoke(commands, words, standalone_mode=False).return_value == 0
+    assert [tag for tag in TAGS if (tmp_path / tag / "index.html").is_file()] == ["v0.3.0"]
+    listed = (tmp_path / "index.html").read_text()
+    assert listed.count("atlas.db alone") == 2
+    assert "<td>v0.1.0 to v0.2.0<td" in listed
