@@ -55,7 +55,9 @@ def plain(symbol: str) -> str:
 
 def whole(symbol: str) -> str:
     """The same with the classes and namespaces around it; template arguments do not count."""
-    around = _ARGUMENTS.sub("", symbol).rpartition("::")[0] if _HEAD.search(symbol) is None else ""
+    around = _ARGUMENTS.sub("", symbol).rpartition("::")[0]
+    if _HEAD.search(symbol) is not None:
+        around = "meta" if symbol.startswith("TORCH_META") or symbol.endswith("::meta") else "impl"
     return f"{around}::{plain(symbol)}"
 
 
@@ -81,23 +83,29 @@ def _functions(op: str, before: Chain, after: Chain, old: Bodies, new: Bodies) -
 
 
 def _paired(before: Chain, after: Chain) -> Iterator[tuple[Step, Step]]:
-    """The functions that both ways pass: of the same whole name as often on both sides, else of the only equal own name."""
-    sides = [_named(chain, whole) for chain in (before, after)]
+    """The functions that both ways pass: of the same whole name as often on both sides, else the only ones of a name in one role and language."""
+    sides = [_named(chain, lambda step: whole(step.symbol)) for chain in (before, after)]
     for name in sides[0].keys() & sides[1].keys():
         if len(sides[0][name]) == len(sides[1][name]):
             yield from zip(sides[0][name], sides[1][name], strict=True)
-    rest = [_named(chain, plain, without=sides[0].keys() & sides[1].keys()) for chain in (before, after)]
+    rest = [_named(chain, _own_name, without=sides[0].keys() & sides[1].keys()) for chain in (before, after)]
     for name in rest[0].keys() & rest[1].keys():
-        if len(rest[0][name]) == len(rest[1][name]) == 1 and name.isidentifier():
+        if name and len(rest[0][name]) == len(rest[1][name]) == 1:
             yield rest[0][name][0], rest[1][name][0]
 
 
-def _named(chain: Chain, spelled: Callable[[str], str], without: Container[str] = ()) -> dict[str, list[Step]]:
+def _own_name(step: Step) -> str:
+    """Its own name with its role and language; "" for `operator()`, which is no name, and for what Meta runs."""
+    name = plain(step.symbol)
+    return f"{name} {step.role} {step.path.rpartition('.')[2]}" if name.isidentifier() and not whole(step.symbol).startswith("meta::") else ""
+
+
+def _named(chain: Chain, spelled: Callable[[Step], str], without: Container[str] = ()) -> dict[str, list[Step]]:
     """The functions of a chain by name, each place once, in the order of places."""
     found: dict[str, list[Step]] = {}
     for step in sorted({(s.path, s.line): s for s in reversed(chain.steps) if _is_code(s)}.values(), key=lambda s: (s.path, s.line)):
         if whole(step.symbol) not in without:
-            found.setdefault(spelled(step.symbol), []).append(step)
+            found.setdefault(spelled(step), []).append(step)
     return found
 
 

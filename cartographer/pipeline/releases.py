@@ -42,7 +42,7 @@ def compare_releases(
 ) -> Comparison:
     """What changed from `old` to `new`. With two atlases also kernels, bindings and Nodes. Raises CartographerError."""
     progress = progress or SilentProgress()
-    sides = [_side(text, repo, wheel, progress) for text in (old, new)]
+    sides = [_named(text, repo, wheel, progress) for text in (old, new)]
     wanted = selection or Selection()
     notes = check(wanted, *(listed for listed, _ in sides))
     found = compare(*(listed for listed, _ in sides))
@@ -61,6 +61,16 @@ def page(found: Comparison) -> str:
     from cartographer.render.pages.releases import standalone
 
     return standalone(found)
+
+
+def _named(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple[OperatorList, Path | None]:
+    """The same, an error naming which of the two could not be read."""
+    try:
+        return _side(text, repo, wheel, progress)
+    except CartographerError as error:
+        if text in f"{error.where} {error.message}":
+            raise
+        raise CompareError(error.message, where=f"{text}: {error.where}" if error.where else text, hint=error.hint) from error
 
 
 def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple[OperatorList, Path | None]:

@@ -109,3 +109,12 @@ def test_callers_and_notes():
 ])  # fmt: skip
 def test_plain(symbol, name):
     assert plain(symbol) == name
+
+
+def test_only_functions_of_one_kind_are_paired():
+    meta, metal = ("entry", "at::meta::structured_f::meta", "a.cpp", 3), ("device", "f", "f.metal", 5)
+    assert ids(atlas(chains={"MPS": chain(meta)}), atlas(chains={"MPS": chain(("entry", "at::native::f", "b.mm", 3), metal)})) == []  # the same way by name
+    first, second = ("device", "A::operator()", "a.cu", 3), ("device", "B::operator()", "b.cu", 3)
+    assert "kernel-moved" not in ids(atlas(chains={"CUDA": chain(ENTRY, first)}), atlas(chains={"CUDA": chain(ENTRY, second)}))
+    moved = ("kernel", "at::native::x::f_kernel", "cpu/Other.cpp", 9)
+    assert "kernel-moved" in ids(atlas(chains={"CPU": chain(ENTRY, KERNEL)}), atlas(chains={"CPU": chain(ENTRY, moved)}))
