@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     "op", "path", "symbol", "count", "term", "page", "guide", "binding", "node", "kernel", "places", "files", "read", "contributing", "mapped",
-    "eras", "lost",
+    "eras", "lost", "layers",
 )  # fmt: skip
 PAGES = {
     "operators": "the list of operators", "kernels": "the plate of kernels", "generated": "the list of generated files", "strata": "the strata",
@@ -185,6 +185,10 @@ class Resolver:
 
     def _read(self, paths: str) -> Answer:
         return Answer(paths, readings=places.reading(self._reader, ((path, 0) for path in paths.split())))
+
+    def _layers(self, _: str) -> Answer:
+        found = places.layers(self._reader)
+        return Answer("the layers", touches=found) if found else _gone("the layers", "no operator has layers")
 
     def _contributing(self, purpose: str) -> Answer:
         found = places.commands(self._reader, purpose)

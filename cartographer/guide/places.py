@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from cartographer.model.atlas import Landmark
+    from cartographer.model.location import Location
     from cartographer.model.operator import Chain, Operator
     from cartographer.store.reader import Reader
 
@@ -27,6 +29,7 @@ class Touch:
     path: str
     line: int
     text: str = ""
+    words: bool = False  # the text is words of ours, not a name from the source
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,28 @@ def _tests(marks: Sequence[Landmark]) -> Iterator[Touch]:
     """The test files over one class of OpInfos, those with the most tests first."""
     found = sorted((m for m in marks if m.kind == "tests"), key=lambda m: (-int(m.text.partition(" ")[0]), m.path))
     for mark in found[:_EVERY_TEST]:
-        yield Touch("tests", mark.path, mark.line, mark.text)
+        yield Touch("tests", mark.path, mark.line, mark.text, words=True)
+
+
+def layers(reader: Reader) -> tuple[Touch, ...]:
+    """The layers above the backends in their order, with the number of operators that have a kernel of their own there."""
+    own: Counter[str] = Counter()
+    fallbacks: dict[str, tuple[str, Location]] = {}
+    order: dict[str, None] = {}
+    for op in reader.operators():
+        for layer in op.layers:
+            order.setdefault(layer.key)
+            if "fallback" not in layer.outcome and layer.acts:
+                own[layer.key] += 1
+            elif layer.place and "fallback" in layer.outcome:
+                fallbacks.setdefault(layer.key, (layer.outcome, layer.place))
+    found = []
+    for key in order:
+        outcome, place = fallbacks.get(key, ("", None))
+        rest = {"": "no rule", "fallthrough backend fallback": "lets through"}.get(outcome, "one boxed function for")
+        acts = f"{own[key]:,} operators; {rest} the others" if own[key] else f"{rest} all operators"
+        found.append(Touch(key, place.path if place else "c10/core/DispatchKey.h", place.line if place else 0, acts, words=True))
+    return tuple(found)
 
 
 def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:

@@ -26,6 +26,7 @@ _ALONE = re.compile(r"<p>\ue000(\d+)\ue001</p>")
 _HEADING = re.compile(r"<h([23])>(.*?)</h\1>")
 _CHECK = re.compile(r"<h3>Check</h3>\n(.*?)(?=<h[23]>|\Z)", re.DOTALL)  # the answer to a task: shown when asked for
 _TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
+_HEADS = {"contributing": ("Under the heading", "Command"), "layers": ("Layer, highest first", "Acts on")}
 _PLATES = {
     "operators": urls.OPERATORS, "kernels": urls.KERNELS, "generated": urls.GENERATED, "strata": urls.STRATA, "checks": urls.CHECKS,
     "territory": urls.TERRITORY, "nodes": urls.NODES,
@@ -68,18 +69,22 @@ def _plain(heading: str, holes: list[tuple[str, str]]) -> str:
 def _block(site: Site, kind: str, argument: str, root: str) -> Markup:
     answer = site.book.answer(kind, argument)
     if answer.touches:
-        return touches(site, answer.touches, "Under the heading" if kind == "contributing" else "What")
+        return touches(site, answer.touches, *_HEADS.get(kind, ("What", "Name")))
     if answer.readings:
         return readings(site, answer.readings, root)
     return Markup("<p>{}</p>").format(inline(site, answer, root, kind))
 
 
-def touches(site: Site, found: Iterable[Touch], first: str = "What") -> Markup:
+def touches(site: Site, found: Iterable[Touch], first: str, second: str) -> Markup:
     """A table of places."""
     rows = Markup().join(
-        Markup("<tr><td>{}<td><code>{}</code><td>{}").format(t.what, soft(t.text), receipt(site.receipt(t.path, t.line))) for t in found
+        Markup("<tr><td>{}<td>{}<td>{}").format(t.what, _named(t), receipt(site.receipt(t.path, t.line))) for t in found
     )
-    return _table("Places", (first, "Name", "Place"), rows)
+    return _table("Places", (first, second, "Place"), rows)
+
+
+def _named(touch: Touch) -> Markup:
+    return escape(touch.text) if touch.words else Markup("<code>{}</code>").format(soft(touch.text))
 
 
 def readings(site: Site, found: Sequence[Reading], root: str) -> Markup:

@@ -37,6 +37,15 @@ class StopView:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """What stands before and after a text along one line; `colour` is "" along its kind."""
+
+    colour: str
+    before: Link | None
+    after: Link | None
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
     """A number of the page and how it was counted."""
 
@@ -64,8 +73,7 @@ class GuidePage:
     descent: tuple[FloorView, ...]
     line: str
     stops: tuple[Link, ...]  # of a reading line
-    before: Link | None
-    after: Link | None
+    turns: tuple[Turn, ...]
     on: tuple[tuple[str, Link], ...]  # the lines that stop here: (colour, line)
     figure: str = ""
     counted: tuple[Counted, ...] = ()
@@ -146,16 +154,16 @@ def build(site: Site, slug: str) -> Page:
     root = urls.root_from(address)
     floors = tuple(sorted({stop.floor for stop in text.stops})) or ((int(text.fields["floor"]),) if text.kind == "floor" else ())
     on = tuple((line.fields["colour"], link_of(line)) for line in site.book.of_kind("line") if slug in line.line_stops)
-    before, after = _neighbours(site, text)
+    turns = _turns(site, text)
     return Page(
         address=address, template="guide.html.jinja2", title=text.title, plate=urls.LINES,
         description=_first_sentence(text), crumbs=(Link("Reading lines", urls.LINES),),
         view=GuidePage(
             text.title, to_html(site, text.body, root), _descent(site, text, root), text.fields.get("colour", ""), _stops_of(site, text),
-            before, after, on, _figure(site, text, root), _counted(site, text),
+            turns, on, _figure(site, text, root), _counted(site, text),
         ),
         floors=floors, says=_says(floors), descends=bool(text.stops),
-        previous=before.address if before else "", following=after.address if after else "",
+        previous=turns[0].before.address if turns[0].before else "", following=turns[0].after.address if turns[0].after else "",
     )  # fmt: skip
 
 
@@ -184,14 +192,17 @@ def _counted(site: Site, text: Text) -> tuple[Counted, ...]:
     return tuple(found.values())
 
 
-def _neighbours(site: Site, text: Text) -> tuple[Link | None, Link | None]:
-    """Along the first line that stops here, else among its kind."""
-    row = next((line.line_stops for line in _by_colour(site) if text.slug in line.line_stops), None)
-    row = row or tuple(t.slug for t in site.book.of_kind(text.kind))
-    here = row.index(text.slug)
-    around = (row[here - 1] if here else None, row[here + 1] if here + 1 < len(row) else None)
-    first, last = (link_of(site.book.by_slug[slug]) if slug and slug in site.book.by_slug else None for slug in around)
-    return first, last
+def _turns(site: Site, text: Text) -> tuple[Turn, ...]:
+    """Along every line that stops here, else among its kind."""
+    rows = [(line.fields["colour"], line.line_stops) for line in _by_colour(site) if text.slug in line.line_stops]
+    rows = rows or [("", tuple(t.slug for t in site.book.of_kind(text.kind)))]
+    return tuple(_turn(site, colour, row, row.index(text.slug)) for colour, row in rows)
+
+
+def _turn(site: Site, colour: str, row: tuple[str, ...], here: int) -> Turn:
+    around = (row[here - 1] if here else "", row[here + 1] if here + 1 < len(row) else "")
+    before, after = (link_of(site.book.by_slug[slug]) if slug in site.book.by_slug else None for slug in around)
+    return Turn(colour, before, after)
 
 
 def _by_colour(site: Site) -> list[Text]:
