@@ -32,6 +32,7 @@ LITERALS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 _LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>)?\s*<<<")
 _CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 _SWITCH = re.compile(r"(?:AT|TORCH)_DISPATCH_\w+|DISPATCH_\w+|_AT_DISPATCH\w*")
+_CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
 _MEMBER = re.compile(r"\.|->|::")
 _NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", "at::checkSame", "at::namedinference::", "namedinference::")
 # Code of kernels, and within it the plumbing that all kernels use and that leads anywhere.
@@ -119,6 +120,14 @@ class CallGraph:
                 case _:
                     yield from self.handed.stub_sites(spot)
                     yield from self._call(spot, around)
+                    yield from self._cast(spot)
+
+    def _cast(self, spot: Spot) -> Iterator[Site]:
+        """Operators handed over under a cast that picks the overload: `compare(r, a, b, static_cast<OutFunc>(at::eq_out))`."""
+        for argument in spot.call.arguments:
+            match = _CAST.fullmatch(argument.strip()) if argument.startswith("static_cast<") else None
+            if match is not None and (called := self.operators.referred(match[1], spot.call)) is not None:
+                yield spot.site("operator", called.written, called=called)
 
     # --- calls by name --------------------------------------------------------------------------------------------
 

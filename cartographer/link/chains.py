@@ -8,6 +8,7 @@ is plainly the work itself, the chain goes on through it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +25,7 @@ from cartographer.processes import beside
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from cartographer.link.index import Defined
     from cartographer.model.fact import FileFacts
     from cartographer.model.location import Location
 
@@ -34,6 +36,9 @@ KEYS = (
 DECORATORS = 20  # lines that a Python function's decorators may take
 _LAYOUTS = {"CUDA": ("QuantizedCUDA", "SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA"), "CPU": ("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU")}
 MAIN_KEYS = ("CUDA", "CPU", "MPS")  # for these a missing kernel is an answer of its own
+_RAISING = re.compile(r"TORCH_CHECK|ERROR|ASSERT|_error$")
+FEW = 3  # calls of a function that does nothing but raise
+RAISES = "in a CUDA build it only raises"
 _ALIASES = {
     "default backend kernel": ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "DefaultBackend"),
     "math kernel": ("CompositeImplicitAutograd", "Math", "CatchAll"),
@@ -129,10 +134,23 @@ class ChainMaker:
         if below.works:
             self._working.add((operator.name, key))
             return Chain(Status.RESOLVED, None, (first, *below.steps))
+        twin = self._twin(operator, key, registration, entry.defined)
+        if twin:
+            return Chain(Status.RESOLVED, None, (replace(first, note="; ".join(filter(None, (first.note, RAISES)))), *twin))
         shape = self.tree.by_name.shapes.get(operator.name)
         if not below.steps and shape is not None and shape.view:
             first = replace(first, note="; ".join(filter(None, (first.note, "a view: sizes, strides and storage, no device code"))))
         return Chain(Status.RESOLVED, None, (first, *below.steps, *self._other_layout(operator, key, outcome)))
+
+    def _twin(self, operator: Operator, key: str, registration: Registration, defined: Defined) -> tuple[Step, ...]:
+        """Where the CUDA build has only a function that raises: the one of a ROCm build (MIOpen's operators), and what it runs."""
+        if key != "CUDA" or len(defined.fact.calls) > FEW or not any(_RAISING.search(c.name) for c in defined.fact.calls):
+            return ()
+        twin = self.tree.entries("hip").find(operator, registration).defined
+        if twin is None or twin is defined or self.tree.world("cuda").allows(twin.fact.guards) is not False:
+            return ()
+        steps = (definition_step("entry", twin), *self._descent.below(twin, operator, "HIP", composite=False).steps)
+        return tuple(replace(s, branch=" && ".join(filter(None, ("ROCm build", s.branch)))) for s in steps)
 
     def _other_layout(self, operator: Operator, key: str, outcome: str) -> tuple[Step, ...]:
         """Where the kernel for dense tensors does no work of its own, the one that does it for tensors of another layout."""

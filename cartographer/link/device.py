@@ -29,6 +29,8 @@ _LIBRARIES = (
     ("cuda", "CUTLASS", re.compile(r"cutlass::\w+(::\w+)*")),
     ("cuda", "CUDA runtime", re.compile(r"cudaMemcpy\w*|cudaMemset\w*|cudaLaunch\w+|cuLaunchKernel\w*|at::cuda::memcpy_and_sync|cuda::memcpy_and_sync")),
     ("cuda", "MIOpen", re.compile(r"miopen[A-Z]\w+")),
+    ("hip", "MIOpen", re.compile(r"miopen[A-Z]\w+")),
+    ("hip", "rocBLAS", re.compile(r"(roc|hip)blas\w+")),
     ("cpu", "BLAS", re.compile(r"cblas_\w+|[sdcz](gemm|gemv|axpy|copy|dot|dotu|dotc|scal|swap|ger|syr|nrm2|trsm|gbtrf)[a-z]?_")),
     ("cpu", "LAPACK", re.compile(r"LAPACKE_\w+|[sdcz][a-z]{2,3}[a-z0-9]{2,5}_")),
     ("cpu", "MKL", re.compile(r"mkl_(sparse_|[sdcz])\w+|MKL_\w+|Dfti\w+|v[sdczm]\w*(Ln|Exp|Sin|Cos|Tan|Erf)\w*|vmd?l?[SD]\w+|vslStream\w*|v[idrs]+Rng\w+")),
@@ -46,7 +48,7 @@ _LIBRARIES = (
 )  # fmt: skip
 # What only prepares, asks or cleans up.
 _ADMINISTRATION = re.compile(
-    r"magma_version|has_\w+_support|expected_\w+|utils::|Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|Plan(?!Many1)\w*$|"
+    r"magma_version|has_\w+_support|expected_\w+|utils::|Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|(?<!ExecuteFusion)Plan(?!Many1)\w*$|"
     r"cutlass::[a-z]\w*$|qnnp_(log|initialize|params|allocate)|primitive_desc|post_ops|"
     r"Algo|_init|_get_|_set_|nullptr|tensor(_desc)?$|::desc|attr|Alignment|Pointer|CheckSum|queue|NullType|CountingInput|Iterator|"
     r"ideep::(tensor|data_type|format|attr|dims|scale|zero|engine|stream|prop_kind|algorithm|lowp)|dnnl::(memory|engine|stream|primitive_attr|algorithm)|"

@@ -47,7 +47,7 @@ class Generics:
     @cached_property
     def _patterns(self) -> dict[str, re.Pattern[str]]:
         """Macros that paste a type's word into a name, each with what the names look like."""
-        found = {}
+        found: dict[str, re.Pattern[str]] = {}
         for path in sorted(self.files):
             for macro in self.files[path].macros:
                 if macro.parameters is not None and len(macro.parameters) == 1 and (pattern := self._pattern(macro)):

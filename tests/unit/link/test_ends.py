@@ -63,3 +63,16 @@ def test_a_stub_that_only_generated_code_registers_leads_to_the_inner_loop():
     files = {"torchgen/dest/ufunc.py": "def compute_ufunc_cuda(g):\n    pass\n", N + "ufunc/add.h": "namespace at::native::ufunc {\nT add(T a, T b) { return a + b; }\n}\n"}
     body = "DECLARE_DISPATCH(fn, add_stub)\nvoid f_entry(const Tensor& self) { add_stub(device_type(), self, -1); }\n"
     assert found("F.cpp", body, "CUDA", files=files)[1:] == [("stub", "add_stub", 2), ("kernel", "add_kernel", 1), ("device", "add", 2)]
+
+
+def test_an_operator_of_miopen_raises_in_a_cuda_build_and_works_in_one_for_rocm():
+    body = ("#if !AT_ROCM_ENABLED()\nvoid f_entry(const Tensor& self) { TORCH_CHECK(false, 1); }\n#else\n"
+            "void f_entry(const Tensor& self) {\n  miopenConvolutionForward(h);\n}\n#endif\n")
+    assert found("miopen/F.cpp", body, "CUDA") == [("entry", "f_entry", 3), ("entry", "f_entry", 5), ("library", "miopenConvolutionForward", 6)]
+    working = body.replace("TORCH_CHECK(false, 1)", "cudnnForward(h)")
+    assert found("miopen/F.cpp", working, "CUDA") == [("entry", "f_entry", 3), ("library", "cudnnForward", 3)]
+
+
+def test_an_operator_under_a_cast_that_picks_its_overload():
+    body = "void f_entry(const Tensor& self) {\n  compare(self, static_cast<OutFunc>(at::eq_out));\n}\n"
+    assert found("F.cpp", body, "CPU", operator("eq.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"))[1:] == [("calls", "eq_out", 3)]
