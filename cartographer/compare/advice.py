@@ -21,6 +21,7 @@ _GONE = re.compile(
     r"(?:deprecated|removed|replaced)\b")
 # A function that is left only to say what to call: its first statement raises.
 _STUB = re.compile(r"\ndef _?(?P<name>\w+)\([^{}()]{0,600}(?:\([^()]{0,80}\)[^{}()]{0,300}){0,6}\)[^:\n]{0,120}:\n\s+raise \w+\((?=[^)]{0,200}(?:removed|deprecated))")
+_DEFINED = re.compile(r"(    )?def (\w+)\(")
 _WORD = re.compile(r"\b(?:deprecated|removed|replaced)\b")
 _BEFORE = 240  # characters that may stand between a name and such a word
 _WAY = re.compile(r"\b(?:in favor of|use[ds]?|using|with|by|see|calling|consider)\b")
@@ -36,6 +37,20 @@ def advice_in(files: Mapping[str, bytes]) -> dict[str, tuple[Advice, ...]]:
                 if advice not in found.setdefault(name, []):
                     found[name].append(advice)
     return {name: tuple(advices) for name, advices in found.items()}
+
+
+def written_in(files: Mapping[str, bytes]) -> dict[str, tuple[str, int]]:
+    """Python name -> where Python itself defines it: methods of the class Tensor, functions of torch/functional.py."""
+    found: dict[str, tuple[str, int]] = {}
+    for path in sorted(files):
+        if path.endswith("/functional.py") or b"\nclass Tensor(" in files[path]:
+            owner = "torch" if path.endswith("/functional.py") else ""
+            for number, line in enumerate(files[path].decode("utf-8", "replace").split("\n"), 1):
+                if line.startswith("class "):
+                    owner = "torch.Tensor" if line.startswith("class Tensor(") else ""
+                elif owner and (head := _DEFINED.match(line)) and bool(head[1]) == (owner == "torch.Tensor"):
+                    found.setdefault(f"{owner}.{head[2]}", (path, number))
+    return found
 
 
 def _in_file(path: str, text: str) -> Iterator[tuple[str, Advice]]:

@@ -31,7 +31,7 @@ def compare(old: OperatorList, new: OperatorList) -> Comparison:
         if was is None and now is not None:
             changes.append(_added(now, _base(name) in bases_old))
         elif now is None and was is not None:
-            changes.append(_removed(was, _base(name) in bases_new, successors))
+            changes.append(_removed(was, _base(name) in bases_new, successors, new))
         elif was is not None and now is not None:
             changes += _changed(was, now, old, new)
     return in_order(Comparison(old.version, new.version, in_context(changes, old, new), (), _web(old), _web(new)))
@@ -65,9 +65,11 @@ def _added(row: OperatorRow, known: bool) -> Change:
     )
 
 
-def _removed(row: OperatorRow, known: bool, successors: Successors) -> Change:
+def _removed(row: OperatorRow, known: bool, successors: Successors, new: OperatorList) -> Change:
     successor = successors.find(row)
     reason = f"gone; {successor.says}" if successor else "gone; no successor found"
+    if stays := [(name, *new.written[name]) for name in row.python or () if name in new.written]:
+        reason += "; " + ", ".join(f"{name} is written in Python ({path}:{line})" for name, path, line in stays)
     detail: dict[str, object] = {"successor": successor.name, "evidence": successor.evidence} if successor else {"successor": None}
     return Change(
         "overload-removed" if known else "op-removed", Level.BREAK, row.name, reason, old=row.schema, detail=detail,

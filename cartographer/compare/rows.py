@@ -30,7 +30,7 @@ _TRUE_FLAGS = ("manual_cpp_binding", "manual_kernel_registration", "use_const_re
 
 def operator_list(
     info: SourceInfo, declarations: Declarations, added: Iterable[Function], python: Mapping[str, tuple[str, ...]],
-    advice: Mapping[str, tuple[Advice, ...]] | None = None,
+    advice: Mapping[str, tuple[Advice, ...]] | None = None, written: Mapping[str, tuple[str, int]] | None = None,
 ) -> OperatorList:
     """The list of one release: the yaml's rows and the operators that torchgen adds. `python`: what binds each."""
     derivatives = {d.name.full: _derivative(d) for d in declarations.derivatives}
@@ -38,7 +38,7 @@ def operator_list(
     for function in added:
         row = _added(function, python.get(function.schema.name.full))
         rows.setdefault(row.name, row)
-    return OperatorList(info.version, info.tag, info.commit, info.web, dict(sorted(rows.items())), advice or {})
+    return OperatorList(info.version, info.tag, info.commit, info.web, dict(sorted(rows.items())), advice or {}, written or {})
 
 
 def _declared(function: NativeFunction, derivative: DerivativeRow | None, python: tuple[str, ...] | None) -> OperatorRow:

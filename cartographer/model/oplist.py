@@ -59,3 +59,4 @@ class OperatorList:
     web: str
     rows: Mapping[str, OperatorRow] = field(default_factory=dict)
     advice: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)  # base name -> what to call instead
+    written: Mapping[str, tuple[str, int]] = field(default_factory=dict)  # Python names that Python itself defines -> path, line

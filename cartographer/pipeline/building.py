@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,7 +88,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     with collector_at_rest():
         atlas = None if read_before else read_atlas(tree, cache, progress, workers=request.workers)
     seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
-    with cache.lock(f"atlas-{hashlib.sha256(str(out.absolute()).encode()).hexdigest()[:16]}", progress):
+    with cache.lock(f"atlas-{hashlib.sha256(os.fsencode(out.absolute())).hexdigest()[:16]}", progress):
         progress.stage("writing atlas.db")
         made = writer.with_lineage(out, followed) if atlas is None else writer.beside(
             replace(atlas, inputs=inputs, seconds=seconds, lineage=followed), out)
@@ -181,6 +182,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
     files = tuple(scoped.file for scoped in scope.files)
     marks = landmarks.landmarks(linked.operators, facts, matching(tree, landmarks.WANTED))
     strata = date(tree, cache, progress)
+    texts = advice_texts(tree)
     return Atlas(
         source=tree.info,
         tool_version=__version__,
@@ -193,7 +195,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         strata=strata,
         landmarks=marks,
         paths=tuple(file.path for file in listed),
-        rows=operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(advice_texts(tree))),
+        rows=operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(texts), advice.written_in(texts)),
         bodies=bodies.of_steps(linked.operators, facts, tree.read_many),
     )
 

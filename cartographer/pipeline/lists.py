@@ -38,6 +38,7 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
     rows: tuple[OperatorRow, ...]
     advice: dict[str, tuple[Advice, ...]]
+    written: dict[str, tuple[str, int]]
 
 
 def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
@@ -52,11 +53,11 @@ def list_of_tree(tree: Tree, cache: Cache | None = None) -> OperatorList:
     kept = _decoded(cache.read(KIND, name))
     if kept is None:
         made = _made(tree)
-        kept = _Kept(tuple(made.rows.values()), dict(made.advice))
+        kept = _Kept(tuple(made.rows.values()), dict(made.advice), dict(made.written))
         with contextlib.suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
             cache.write(zlib.compress(msgspec.msgpack.encode(kept), 1), KIND, name)
     info: SourceInfo = tree.info
-    return OperatorList(info.version, info.tag, info.commit, info.web, {row.name: row for row in kept.rows}, kept.advice)
+    return OperatorList(info.version, info.tag, info.commit, info.web, {row.name: row for row in kept.rows}, kept.advice, kept.written)
 
 
 def _made(tree: Tree) -> OperatorList:
@@ -68,7 +69,7 @@ def _made(tree: Tree) -> OperatorList:
     declared = declarations.load({path: files[path] for path in declarations.WANTED if path in files})
     sources = {path: data for path, data in files.items() if generators.matches(path)}
     texts = {path: data for path, data in files.items() if advice.WANTED.fullmatch(path)}
-    return operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(texts))
+    return operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(texts), advice.written_in(texts))
 
 
 def _decoded(data: bytes | None) -> _Kept | None:

@@ -18,7 +18,7 @@ def head(found: OperatorList | None) -> str | None:
     if found is None:
         return None
     advice = {name: [[a.instead, a.path, a.line] for a in told] for name, told in found.advice.items()}
-    return as_json({"version": found.version, "tag": found.tag, "commit": found.commit, "web": found.web, "advice": advice})
+    return as_json({"version": found.version, "tag": found.tag, "commit": found.commit, "web": found.web, "advice": advice, "written": found.written})
 
 
 def row(found: OperatorRow) -> str:
@@ -37,7 +37,8 @@ def list_of(told: str, rows: list[tuple[str, str]]) -> OperatorList:
     """The list again."""
     fields = json.loads(told)
     advice = {name: tuple(Advice(*each) for each in given) for name, given in fields.pop("advice", {}).items()}
-    return OperatorList(**fields, rows={name: _row(json.loads(text)) for name, text in rows}, advice=advice)
+    written = {name: (str(path), int(line)) for name, (path, line) in fields.pop("written", {}).items()}
+    return OperatorList(**fields, rows={name: _row(json.loads(text)) for name, text in rows}, advice=advice, written=written)
 
 
 def _row(told: dict[str, Any]) -> OperatorRow:

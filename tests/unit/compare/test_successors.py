@@ -3,7 +3,8 @@
 
 import pytest
 
-from cartographer.compare.advice import advice_in
+from cartographer.compare.advice import advice_in, written_in
+from cartographer.compare.operators import compare
 from cartographer.compare.successors import Successors
 from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
 
@@ -86,3 +87,14 @@ def test_advice_is_followed_where_the_operator_exists():
     assert found is not None
     assert (found.name, found.path, found.line, found.side) == ("aten::lin_symm", "torch/x.py", 10, "old")
     assert Successors(listing(gone, advice=advice), listing(row("other(Tensor A) -> Tensor"))).find(gone) is None
+
+
+def test_names_that_python_defines():
+    tensor = b"x = 1\nclass Tensor(Base):\n    def backward(self):\n        def inner(): pass\n\ndef helper(): pass\nclass Other(B):\n    def no(self): pass\n"
+    written = written_in({"torch/_tensor.py": tensor, "torch/functional.py": b"def stft(a):\n    def no(): pass\n", "torch/other.py": b"def no(): pass\n"})
+    assert written["torch.Tensor.backward"] == ("torch/_tensor.py", 3)
+    assert written["torch.stft"] == ("torch/functional.py", 1)
+    assert not {name for name in written if name.endswith((".no", ".helper"))}
+    new = OperatorList("2", "v2", None, "https://example.org", {}, {}, written)
+    (change,) = compare(listing(row("backward(Tensor self) -> ()", python=("torch.Tensor.backward",))), new).changes
+    assert change.reason == "gone; no successor found; torch.Tensor.backward is written in Python (torch/_tensor.py:3)"

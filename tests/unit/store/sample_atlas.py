@@ -132,7 +132,7 @@ def oplist(version: str) -> OperatorList:
         python=("torch.b",),
     )  # fmt: skip
     return OperatorList(version, f"v{version}", COMMIT_A, "https://example.org", {"aten::a": OperatorRow("aten::a", "a() -> ()", YAML, 1, python=()), full.name: full},
-                        {"gone": (Advice("lin.alg", YAML, 7),)})
+                        {"gone": (Advice("lin.alg", YAML, 7),)}, {"torch.Tensor.gone": (YAML, 8)})
 
 
 def atlas(version: str = "2.6.0") -> Atlas:

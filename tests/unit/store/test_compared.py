@@ -35,4 +35,6 @@ def test_bodies(found):
 def test_advice(tmp_path):
     writer.write(sample_atlas.atlas(), tmp_path)
     with Reader(tmp_path) as reader:
-        assert reader.oplist().advice == sample_atlas.atlas().rows.advice
+        listed = reader.oplist()
+    assert listed.advice == sample_atlas.atlas().rows.advice
+    assert listed.written == sample_atlas.atlas().rows.written
