@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
+import shutil
 import subprocess
+import tempfile
 import tomllib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from cartographer import resources
 from cartographer.errors import CheckoutError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEMO_TAG = "v0.3.0"
 
@@ -28,6 +30,19 @@ def make_demo_repository(target: Path, script: Path | None = None) -> Path:
     target.mkdir(parents=True, exist_ok=True)
     _git(target, b"", "init", "-q", "--bare", "--initial-branch=main", ".")
     _git(target, stream, "fast-import", "--quiet", "--done")
+    return target
+
+
+def kept_demo_repository(folder: Path) -> Path:
+    """The repository in a folder of the cache, made when it is not there yet: whole or not at all, since two may do so at once."""
+    source = resources.folder("mini_torch")
+    digest = hashlib.sha256(b"".join(str(p.relative_to(source)).encode() + p.read_bytes() for p in sorted(source.rglob("*")) if p.is_file()))
+    target = folder / f"mini_torch-{digest.hexdigest()[:8]}.git"
+    if not target.is_dir():
+        made = make_demo_repository(Path(tempfile.mkdtemp(prefix="new-", dir=folder)) / "mini_torch.git")
+        with contextlib.suppress(OSError):  # another build was quicker
+            made.rename(target)
+        shutil.rmtree(made.parent, ignore_errors=True)
     return target
 
 

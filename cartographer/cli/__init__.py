@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -82,10 +83,22 @@ def commands(debug: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code: 0, 1 (not found, failed), 2 (wrong usage), 130 (Ctrl-C)."""
+    _open_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words[: words.index("--")] if "--" in words else "--debug" in words
     words = [word for word in words if word != "--debug"]
     sys.exit(_run(words, debug=debug))
+
+
+def _open_streams() -> None:
+    """A shell may have closed them (`>&-`): the next file that is opened must not take their place, and writing must not fail."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            if handle != number:
+                os.dup2(handle, number)
+                os.close(handle)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
 
 
 def _run(words: list[str], *, debug: bool) -> int:
@@ -103,6 +116,10 @@ def _run(words: list[str], *, debug: bool) -> int:
 def _invoke(words: list[str]) -> int:
     if _COMPLETE in os.environ:  # click answers the shell and leaves
         commands.main(args=words, prog_name=PROGRAM, complete_var=_COMPLETE)
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise CartographerError("the folder that this was called in is gone", hint="change to another one") from error
     if any("\0" in word for word in words):  # no shell can send it, a program may
         raise UsageError("a word with a NUL byte")
     try:

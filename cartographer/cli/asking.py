@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cartographer.cli.shared import atlas_option, complete_operator, ink, json_option, open_atlas, put, put_json
+from cartographer.cli.shared import atlas_option, complete_operator, ink, json_option, open_atlas, put, put_json, typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ def where_command(op: tuple[str, ...], backend: str | None, everything: bool, de
     from cartographer.query.where import where
 
     with open_atlas(atlas) as reader:
-        answer = where(reader, " ".join(op), backend)
+        answer = where(reader, typed(op), backend)
         if as_json:
             put_json(_where_json(reader, answer, deep))
         else:
@@ -76,7 +76,7 @@ def show_command(op: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
     from cartographer.query import show
 
     with open_atlas(atlas) as reader:
-        named, found = show.find(reader, " ".join(op))
+        named, found = show.find(reader, typed(op))
         if as_json:
             put_json(show.as_json(named, found))
         else:
@@ -94,7 +94,7 @@ def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], a
     from cartographer.errors import NotFound
     from cartographer.query import operators, search, where_json, where_text
 
-    text = " ".join(words)
+    text = typed(words)
     with open_atlas(atlas) as reader:
         hits = search.search(reader, text, limit, kinds or KINDS)
         if not hits:

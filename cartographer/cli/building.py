@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,13 +101,9 @@ def _tell_failed(failed: Sequence[Failed], one: bool) -> int:
 
 def _demo() -> SourceRequest:
     """The small repository, made anew: the same commits each time."""
-    import shutil
-
     from cartographer.checkout.cache import Cache
-    from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
+    from cartographer.checkout.demo import DEMO_TAG, kept_demo_repository
     from cartographer.checkout.open import SourceRequest
 
     cache = Cache()
-    target = (cache.folder("demo") if cache.writable else Path(tempfile.mkdtemp())) / "mini_torch.git"
-    shutil.rmtree(target, ignore_errors=True)
-    return SourceRequest(version=DEMO_TAG, repo=str(make_demo_repository(target)))
+    return SourceRequest(version=DEMO_TAG, repo=str(kept_demo_repository((cache if cache.writable else Cache.passing()).folder("demo"))))

@@ -40,6 +40,15 @@ def open_atlas(named: str | None) -> Iterator[Reader]:
         yield reader
 
 
+def typed(words: Iterable[str]) -> str:
+    """Words as one text. A shell in another language hands over bytes that are no text to Python: here they are."""
+    text = " ".join(words)
+    try:
+        return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def ink() -> Ink:
     """Colours for standard output."""
     from cartographer.query.ink import Ink

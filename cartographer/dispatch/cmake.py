@@ -95,7 +95,7 @@ class _Walk:
 
     def _here(self) -> Conditions:
         """The conditions around, those on the variable of a loop aside: its items take one branch or another."""
-        return tuple(c for c in self._conditions if not any(re.search(rf"\b{name}\b", c) for name in self._loops))
+        return tuple(c for c in self._conditions if not any(re.search(rf"\b{re.escape(name)}\b", c) for name in self._loops))
 
     def _loop(self, name: str, arguments: list[str], folder: str) -> bool:
         """A foreach(): its body is read once, with all items as the value of the variable."""

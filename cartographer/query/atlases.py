@@ -54,13 +54,13 @@ def remember(atlas: Path) -> None:
         known = [entry for entry in _listed() if entry != path]
         home().mkdir(parents=True, exist_ok=True)
         beside = home() / f".{_LIST}.{os.getpid()}.new"
-        beside.write_text("".join(f"{entry}\n" for entry in [*known, path] if Path(entry).is_file()), encoding="utf-8")
+        beside.write_text("".join(f"{entry}\n" for entry in [*known, path] if Path(entry).is_file()), encoding="utf-8", errors="surrogateescape")
         beside.replace(home() / _LIST)
 
 
 def _listed() -> list[str]:
     try:
-        return (home() / _LIST).read_text(encoding="utf-8", errors="replace").splitlines()
+        return (home() / _LIST).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return []
 

@@ -250,3 +250,118 @@ def test_a_full_file_system(built, mini_repo, tmp_path):
     assert "Traceback" not in done.stderr
     assert re.search(r"disk is full|No space left", done.stderr)
     assert assert_whole(tmp_path / "small.after", built) == OLD
+
+
+# --- odd surroundings
+
+
+@pytest.fixture
+def shell(built, tmp_path):
+    """A line of shell with `c` as our command and `$atlas` as an atlas; no variables but PATH and those that are given."""
+
+    def call(line, **variables):
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", ""), ENVIRONMENT: str(tmp_path / "cache"), "atlas": str(built[0][OLD][0]), **variables}
+        script = f'c() {{ "{sys.executable}" -m cartographer "$@"; }}\n{line}'
+        done = subprocess.run(["bash", "-c", script], capture_output=True, env={k: v for k, v in environment.items() if v is not None}, cwd=tmp_path, timeout=120, check=False)
+        assert b"Traceback" not in done.stderr, done.stderr.decode(errors="replace")
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
+@pytest.mark.parametrize(("line", "code"), [
+    ("c where relu -a $atlas >&-", 0), ("c where nosuchthing -a $atlas 2>&-", 1), ("c build --demo --out made -q <&- >&- 2>&- && test -s made/atlas.db && test -s made/index.html", 0),
+    ("c export $atlas | head -n 1 >/dev/null", 0), ("c export $atlas | true", 0), ("c where relu -a $atlas >/dev/full", 1), ("mkdir gone && cd gone && rmdir ../gone && c where relu -a $atlas", 1),
+    ("c list </dev/null", 0),
+])  # fmt: skip
+def test_streams_and_folders_that_are_not_there(shell, line, code):
+    assert shell(line)[0] == code
+
+
+@pytest.mark.parametrize("home", [None, "/dev/null"])
+def test_no_home(shell, home):
+    """Neither a cache nor a list of atlases can be kept; that is no reason to fail."""
+    assert shell("c build --demo --no-html --out made -q && c where relu -a made", HOME=home, **{ENVIRONMENT: None})[0] == 0
+    assert shell("c clean -n; c list", HOME=home, **{ENVIRONMENT: None})[0] == 0
+
+
+@pytest.mark.parametrize("variables", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"LC_ALL": "tr_TR.ISO-8859-9", "PYTHONIOENCODING": "ascii", "COLUMNS": "1"}])
+def test_other_languages(shell, variables):
+    asked = "c show relu -a $atlas; c where 'é🔥' -a $atlas; [ $? = 1 ] && c build --demo --no-html --out 'ä 加' -q && c where relu -a 'ä 加'"
+    code, out, errors = shell(asked, **variables)
+    assert code == 0, errors
+    assert "Vulkan" in out.decode() or "relu" in out.decode()
+    assert "nothing in this atlas is called" in errors.decode(errors="replace")
+
+
+def test_a_folder_whose_name_is_no_text(shell, tmp_path):
+    """Bytes that are not UTF-8, as other systems leave them behind."""
+    code, _, errors = shell("d=$(printf 'bad\\377 \\n') && c build --demo --no-html --out \"$d\" -q && c where relu -a \"$d\" && c build --demo --no-html --out \"$d\" -q && c list")
+    assert code == 0, errors
+    assert len([name for name in os.listdir(os.fsencode(tmp_path)) if name.startswith(b"bad\xff")]) == 1  # noqa: PTH208
+
+
+def test_files_whose_names_are_no_text(mini_repo, tmp_path):
+    """In a tree, and beside an atlas."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    subprocess.run(f"git -C {mini_repo} archive {NEW} | tar -x -C {tree}", shell=True, check=True)
+    plain = build(BuildRequest(SourceRequest(source=str(tree), cache=tmp_path / "cache"), tmp_path / "plain", workers=1))
+    with open(os.fsencode(tree / "aten/src/ATen/native") + b"/b\xe9.cpp", "wb") as file:  # noqa: PTH123
+        file.write(b"int f() { return 1; }\n")
+    out = tmp_path / "odd"
+    out.mkdir()
+    with open(os.fsencode(out) + b"/\xff.txt", "wb") as file:  # noqa: PTH123
+        file.write(b"mine")
+    build(BuildRequest(SourceRequest(source=str(tree), cache=tmp_path / "cache"), out, workers=1))
+    assert told(out)[1:] == told(plain)[1:]
+    assert os.path.exists(os.fsencode(out) + b"/\xff.txt")  # noqa: PTH110
+
+
+def test_what_is_not_ours_stays(built, old, start, mini_repo):
+    """Files of others in the folder of an atlas, whatever is built over it, with pages and without."""
+    foreign = {
+        "notes.txt": "mine", "op/mine.html": "mine", "source/aten/mine/page.html": "mine", ".hidden": "mine", "assets/mine.css": "mine", ".git/config": "mine", "atlas.db.bak": "mine", "new folder/deep/er.html": "mine",
+    }  # fmt: skip
+    for name, text in foreign.items():
+        (old / name).parent.mkdir(parents=True, exist_ok=True)
+        (old / name).write_text(text)
+    (old / "elsewhere").symlink_to(mini_repo)
+    before = sorted(p.name for p in mini_repo.iterdir())
+    for words in ((), ("--no-html",)):
+        running = start(old, "-q", *words, tag=NEW if words == () else OLD)
+        assert running.communicate(timeout=120)[1] == "" or running.returncode == 0
+        assert {name: (old / name).read_text() for name in foreign} == foreign
+        assert sorted(p.name for p in mini_repo.iterdir()) == before
+    assert (old / "elsewhere").is_symlink()
+
+
+def test_two_demos_at_once(tmp_path):
+    """They share the repository in the cache, which neither may take away from the other."""
+    environment = {**os.environ, ENVIRONMENT: str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "cartographer", "build", "--demo", "--no-html", "-q", "-j", "1", "--out"]
+    both = [subprocess.Popen([*command, str(tmp_path / name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) for name in ("one", "two", "three")]
+    for running in both:
+        assert running.communicate(timeout=120)[1] == ""
+        assert running.returncode == 0
+    assert told(tmp_path / "one") == told(tmp_path / "two") == told(tmp_path / "three")
+    assert [p.suffix for p in (tmp_path / "cache" / "demo").iterdir()] == [".git"]
+
+
+def test_an_output_that_cannot_be_written_to(built, mini_repo, tmp_path):
+    """A file system that is read-only: the atlas that is there stays, and can be read."""
+    shutil.copytree(built[0][OLD][0], tmp_path / "atlas")
+    script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" || exit 99; "$@"; code=$?; "$1" -m cartographer where relu -a "$0" >/dev/null || exit 98; exit $code'
+    words = (sys.executable, "-m", "cartographer", "build", NEW, "--repo", str(mini_repo), "--out", str(tmp_path / "atlas"), "-q", "-j", "1")
+    environment = {**os.environ, ENVIRONMENT: str(tmp_path / "cache")}
+    try:
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, str(tmp_path / "atlas"), *words], capture_output=True, text=True, env=environment, timeout=120, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no unshare here")
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip("no file system can be mounted here")
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "--out" in done.stderr
+    assert str(tmp_path / "atlas") in done.stderr
+    assert assert_whole(tmp_path / "atlas", built) == OLD
