@@ -56,8 +56,7 @@ def registration_changes(was: OperatorRow, now: OperatorRow, old: OperatorList, 
         yield change("effective-lost", Level.MAYBE, f"{key} served it through {was.structured_delegate or 'torchgen'}", key, None, key=key)
     before, after = composite_kind(was), composite_kind(now)
     if before != after:
-        reason = "backends that have no kernel of their own are served otherwise"
-        yield change("composite-changed", Level.MAYBE, reason, before, after)
+        yield change("composite-changed", *_composite(before, after), before, after)
     for word, a, b in (
         ("structured", str(was.structured), str(now.structured)),
         ("structured-delegate", was.structured_delegate, now.structured_delegate),
@@ -71,6 +70,19 @@ def registration_changes(was: OperatorRow, now: OperatorRow, old: OperatorList, 
                      ", ".join(now.autogen) or None, gained=gained, lost=lost)
 
 
+def _composite(before: str, after: str) -> tuple[Level, str]:
+    """How much it matters that backends without a kernel of their own are served otherwise, and why."""
+    if before == "no":
+        return Level.INFO, "backends without a kernel of their own can run it now"
+    if after == "no":
+        return Level.MAYBE, "backends without a kernel of their own cannot run it any more, or through what it delegates to"
+    if after == "Implicit":
+        return Level.MAYBE, "autograd, tracers and overriding subclasses see the operators that it calls, no longer itself"
+    if before == "Implicit":
+        return Level.MAYBE, "autograd, tracers and overriding subclasses see it whole, no longer the operators that it calls"
+    return Level.INFO, "another kind of kernel for backends without their own"
+
+
 def _own_block(
     was: OperatorRow, now: OperatorRow, effective_old: frozenset[str], effective_new: frozenset[str], change: MakeChange,
 ) -> Iterator[Change]:
@@ -82,7 +94,7 @@ def _own_block(
         yield change("dispatch-gained", Level.INFO, reason, None, now.dispatch[key], key=key, by_default=now.implied, fold=fold)
     for key in sorted(was.dispatch.keys() - now.dispatch.keys()):
         still = _server(now, key, effective_new)
-        level = Level.INFO if still else Level.MAYBE
+        level = Level.INFO if still or key in _COMPOSITES else Level.MAYBE  # of a composite, composite-changed says what it means
         reason = f"{still} still serves {key}" if still else f"nothing in the list serves {key} any more"
         if key in _COMPOSITES:
             reason = f"the kernel for all backends without their own ({key}) is gone; {_instead(now)}"

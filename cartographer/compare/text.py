@@ -120,7 +120,11 @@ def _says(changes: list[Change]) -> str:
         changes = [c for c in changes if c not in formulas]
         arguments = ", ".join(dict.fromkeys(str(c.detail.get("arg")) for c in formulas))
         return "; ".join([f"the gradients of {arguments} are computed otherwise", *dict.fromkeys(c.reason for c in changes)])
-    return "; ".join(dict.fromkeys(c.reason for c in changes))
+    reasons = list(dict.fromkeys(c.reason for c in changes))
+    tails = {reason.partition("; ")[2] for reason in reasons}
+    if len(reasons) > 1 and len(tails) == 1 and (tail := tails.pop()):
+        return "; ".join([*(reason.partition("; ")[0] for reason in reasons), tail])
+    return "; ".join(reasons)
 
 
 def _sums(changes: list[Change], paint: Paint) -> Iterator[str]:
@@ -173,7 +177,7 @@ def _touched(change: Change) -> str:
     users = [f"{_few(detail[key], _USERS)}" for key in ("callers",) if detail.get(key)]
     parts = [
         _few(detail.get("python_names"), _USERS), _few(detail.get("backends"), _NAMES + 1),
-        *(f"called by {text}" for text in users), f"gradients and delegates of {_few(detail['named_by'], _USERS)}" if detail.get("named_by") else "",
+        *(f"called by {text}" for text in users), f"gradients or structured forms of {_few(detail['named_by'], _USERS)} use it" if detail.get("named_by") else "",
     ]
     return " · ".join(part for part in parts if part)
 

@@ -54,3 +54,15 @@ def test_keys_served_otherwise_fold_over_all_keys():
     assert kept == []
     assert [(id_, number) for id_, _, number in folds] == [("dispatch-lost", 2)]
     assert folds[0][1].endswith("(CPU 1, CUDA 1)")
+
+
+def test_composites_by_what_it_means():
+    def levels(before, after):
+        found = changes([row("f", before)], [row("f", after)])
+        return {c.id: str(c.level) for c in found}
+
+    implicit, explicit, own = ({key: "f"} for key in ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CPU"))
+    assert levels(own, own | explicit)["composite-changed"] == "info"
+    assert levels(own | implicit, own) == {"composite-changed": "maybe", "dispatch-lost": "info"}
+    assert levels(implicit, explicit)["composite-changed"] == "maybe"
+    assert levels(explicit, implicit)["composite-changed"] == "maybe"
