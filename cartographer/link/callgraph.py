@@ -248,7 +248,7 @@ class CallGraph:
         if owners is not None:
             found = [d for owner in owners for d in hierarchy.methods(owner, member)]
             found = found or [d for owner in owners[:1] for d in hierarchy.inherited(owner, member)]
-            found = [d for d in found if d.device in ("", self.device) and self.names.takes(d, arguments)]
+            found = [d for d in found if d.device in ("", self.device) and self.names.takes(d, arguments) and self.world.allows(d.fact.guards) is not False]
             several = len({d.segments for d in found}) > 1
             return tuple(found[:_OVERRIDERS]), owners[0].name if several else ""
         known = self._by_member.get((member, arguments))
