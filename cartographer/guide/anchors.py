@@ -225,7 +225,7 @@ class Resolver:
         """Gone, or only not in a wheel, which has all of Python and the generators, and of other sources the headers alone."""
         wheel = self._reader.info().source.kind is SourceKind.WHEEL
         if wheel and path not in self._files and not is_carried(path):
-            return Answer(text, stale=f"{reason} in a wheel, which does not carry this source", absent=True)
+            return Answer(text, stale=f"{reason}; a wheel does not carry this source", absent=True)
         return _gone(text, reason)
 
     @cached_property

@@ -137,5 +137,5 @@ def _inline(book: Book, answer: Answer, *, places: bool) -> str:
 
 def _place(book: Book, answer: Answer) -> str:
     if answer.stale:
-        return f"{book.standing(absent=answer.absent)}: {answer.stale}"
+        return book.standing(absent=True) if answer.absent else f"{book.standing(absent=False)}: {answer.stale}"
     return f"{answer.path}:{answer.line}" if answer.line else answer.path

@@ -120,6 +120,8 @@ def _table(label: str, heads: Iterable[str], rows: Markup) -> Markup:
 
 
 def _stale(site: Site, answer: Answer) -> Markup:
+    if answer.absent:
+        return Markup("{} <em>({})</em>").format(answer.text, site.book.standing(absent=True))
     return Markup('<span class="stale">{} <em>({}: {})</em></span>').format(answer.text, site.book.standing(absent=answer.absent), answer.stale)
 
 

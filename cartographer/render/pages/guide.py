@@ -227,7 +227,7 @@ def _stop(site: Site, stop: Stop, root: str) -> StopView:
     answer = site.book.at(stop.at)
     body = to_html(site, stop.body, root)
     if answer is None or answer.stale:
-        stale = f"{site.book.standing(absent=answer.absent)}: {answer.stale}" if answer else "no such anchor"
+        stale = site.book.standing(absent=True) if answer and answer.absent else f"{site.book.standing(absent=False)}: {answer.stale if answer else 'no such anchor'}"
         return StopView(stop.title, answer.text if answer else stop.at, None, None, stale, body)
     receipt = site.receipt(answer.path, answer.line) if answer.path else None
     return StopView(stop.title, answer.text, address_of(site, answer), receipt, "", body)
