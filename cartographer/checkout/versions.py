@@ -66,9 +66,25 @@ def version_of_commit(stated: str | None, commit: str, name: str) -> str:
     return f"{base}+git{commit[:7]}"
 
 
+def too_old(why: str, where: str) -> CheckoutError:
+    """The error for a PyTorch from before the list of operators."""
+    return CheckoutError(
+        f"this PyTorch is too old: {why}", where=where,
+        hint="The oldest release that can be built is v1.0.0: before it most operators were declared in Declarations.cwrap and bound by hand.",
+    )
+
+
+def require_whole_list(has: Callable[[str], bool], where: str) -> None:
+    """CheckoutError where most operators stand outside the list: in the Declarations.cwrap of the time before c10."""
+    if has("aten/src/ATen/Declarations.cwrap") and not has("c10/macros/Macros.h"):
+        raise too_old(f"most of its operators stand in Declarations.cwrap and not in {LANDMARKS[0]}", where)
+
+
 def require_pytorch(has: Callable[[str], bool], where: str) -> None:
     """CheckoutError unless the tree holds what every PyTorch has."""
     lacking = [path for path in LANDMARKS if not has(path)]
+    if lacking == [LANDMARKS[0]] and has("torch/csrc/Module.cpp"):
+        raise too_old(f"it has no {LANDMARKS[0]}", where)
     if lacking:
         raise CheckoutError(
             f"not a PyTorch tree: looked for {' and '.join(LANDMARKS)}, and found no {' and no '.join(lacking)}", where=where,

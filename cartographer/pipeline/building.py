@@ -17,6 +17,7 @@ from cartographer.checkout.cache import Cache, write_whole
 from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
 from cartographer.checkout.manifest import manifest
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
+from cartographer.checkout.versions import require_whole_list
 from cartographer.codegen import operators as codegen
 from cartographer.codegen import sources as generators
 from cartographer.codegen.files import generated_files
@@ -73,6 +74,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     started = time.perf_counter()
     cache = Cache(request.source.cache)
     tree = open_tree(request.source, progress, of_releases=is_wanted)
+    require_whole_list(frozenset(file.path for file in tree.files()).__contains__, tree.info.described)
     out = request.out or request.shelf / folder_of(tree.info.tag)
     collected = request.out is None and not (request.shelf / "atlas.db").exists()
     writer.check_writable(out)
