@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from cartographer.model.oplist import DerivativeRow, OperatorList, OperatorRow
@@ -59,13 +60,38 @@ def _declared(function: NativeFunction, derivative: DerivativeRow | None, python
     if function.ufunc_inner_loop:
         flags["ufunc_inner_loop"] = "; ".join(f"{u.key}: {u.name} ({', '.join(u.dtypes)})" for u in function.ufunc_inner_loop)
     return OperatorRow(
-        name=function.name.full, schema=str(function.schema), path=function.place.path, line=function.place.line,
+        name=function.name.full, schema=as_torch_prints(str(function.schema)), path=function.place.path, line=function.place.line,
         variants=tuple(sorted(function.variants)), python_module=function.python_module or "",
         tags=tuple(sorted(set(function.tags) - _TAGS_OF_ALL)), dispatch=_today(dispatch), implied=implied,
         structured=function.structured, structured_delegate=function.structured_delegate or "",
         structured_inherits=function.structured_inherits or "", autogen=tuple(sorted(str(n) for n in function.autogen)),
         flags={**flags, **function.other}, derivative=derivative, python=python,
     )
+
+
+# Releases before 1.1 wrote C++ types into the list; torch printed those that TYPE_MAP of tools/jit/gen_jit_dispatch.py gives.
+_OF_CPP = {
+    "int64_t": "int", "double": "float", "IntList": "int[]", "TensorList": "Tensor[]", "std::string": "str", "IndexTensor": "Tensor",
+    "BoolTensor": "Tensor", "Generator*": "Generator?", "false": "False", "true": "True", "nullptr": "None", "{}": "None",
+}  # fmt: skip
+_CPP = re.compile(
+    r"std::array<bool,(?P<count>\d)>|\bIntList\[(?P<ints>\d+)\]|=\{(?P<list>[^{}]+)\}|=Reduction::(?P<reduction>\w+)"
+    r"|(?<=[ (])(?:int64_t|double|IntList|TensorList|std::string|IndexTensor|BoolTensor|Generator\*)(?=[ ?,)]|$)|(?<==)(?:false|true|nullptr|\{\})(?=[,)])")
+
+
+def as_torch_prints(schema: str) -> str:
+    """A schema with the C++ types of the first releases as torch prints them; all others as they are."""
+
+    def today(found: re.Match[str]) -> str:
+        if count := found["count"]:
+            return f"bool[{count}]"
+        if count := found["ints"]:
+            return f"int[{count}]"
+        if found["list"]:
+            return f"=[{found['list']}]"
+        return f"={found['reduction']}" if found["reduction"] else _OF_CPP[found[0]]
+
+    return _CPP.sub(today, schema)
 
 
 def _today(dispatch: Mapping[str, str]) -> dict[str, str]:
