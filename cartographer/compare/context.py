@@ -12,13 +12,15 @@ from cartographer.compare.registrations import effective_keys
 from cartographer.model.change import Change, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cartographer.model.oplist import OperatorList, OperatorRow
 
 _CALLED = re.compile(r"(?<![\w>:])(?:at::)?([A-Za-z_]\w*)\(")
 # A backend arrives when one release brings at least so many of its keys, and three times as many as there were.
 _ARRIVAL = 50
+_EXPLICIT = "CompositeExplicitAutograd"
+_CATCH_ALL = f"a catch-all kernel with a gradient formula is what {_EXPLICIT} is called now"
 _TIMES = 3
 
 
@@ -29,6 +31,7 @@ def in_context(changes: Iterable[Change], old: OperatorList, new: OperatorList) 
     had = Counter(key for row in old.rows.values() for key in row.dispatch)
     got = Counter(str(c.detail.get("key")) for c in changes if c.id == "dispatch-gained")
     arrived = {key: had[key] for key, number in got.items() if number >= _ARRIVAL and number >= _TIMES * had[key]}
+    known_old, known_new = _Known(old), _Known(new)
     found = []
     for change in changes:
         row = new.rows.get(change.op) or old.rows[change.op]
@@ -40,8 +43,15 @@ def in_context(changes: Iterable[Change], old: OperatorList, new: OperatorList) 
             detail["named_by"] = users.of(row)
         if change.level is Level.BREAK:
             detail["python_names"] = list(_python(change.op, old, new))
-        found.append(replace(change, detail=detail, bound=_is_bound(change.op, old, new), fold=_arrival(change, arrived) or change.fold))
+        if _is_renamed_catch_all(change, had, old):
+            change = replace(change, level=Level.INFO, fold=_CATCH_ALL)  # noqa: PLW2901
+        found.append(replace(change, detail=detail, bound=_is_bound(change.op, old, new), fold=_arrival(change, arrived) or change.fold or _novelty(change, known_old, known_new)))
     return tuple(found)
+
+
+def _is_renamed_catch_all(change: Change, had: Mapping[str, int], old: OperatorList) -> bool:
+    """Releases that knew catch-all kernels alone (to 1.7) wrote a kernel for all backends with its own gradient like any other one."""
+    return change.id == "composite-changed" and change.old == "Implicit" and not had[_EXPLICIT] and old.rows[change.op].derivative is not None
 
 
 def _python(name: str, old: OperatorList, new: OperatorList) -> tuple[str, ...]:
@@ -58,8 +68,41 @@ def _arrival(change: Change, arrived: Mapping[str, int]) -> str:
     key = str(change.detail.get("key"))
     if change.id not in {"dispatch-gained", "effective-gained"} or key not in arrived:
         return ""
+    if key.startswith("Composite"):
+        return "" if arrived[key] else f"the key {key} is new in the list"
     before = f"it had {arrived[key]:,}" if arrived[key] else "it had none"
     return f"kernels of {key} came into this list all in one release ({before}): a backend arrives or moves in, the operators stay what they were"
+
+
+class _Known:
+    """What a list can say of an operator at all: its keys, its tags, its structured groups."""
+
+    def __init__(self, side: OperatorList) -> None:
+        rows = side.rows.values()
+        self.flags = frozenset(flag for row in rows for flag in row.flags)
+        self.tags = frozenset(tag for row in rows for tag in row.tags)
+        self.ids = frozenset(id_ for id_, told in _TOLD.items() if any(told(row) for row in rows))
+
+
+_TOLD: dict[str, Callable[[OperatorRow], bool]] = {
+    "structured-changed": lambda row: row.structured, "structured-delegate-changed": lambda row: bool(row.structured_delegate),
+    "structured-inherits-changed": lambda row: bool(row.structured_inherits), "autogen-changed": lambda row: bool(row.autogen),
+}  # fmt: skip
+
+
+def _novelty(change: Change, old: _Known, new: _Known) -> str:
+    """Why a change says nothing of the operator: the one list has no such key or tag at all, of nobody."""
+    if change.id == "flag-changed":
+        flag = str(change.detail.get("flag"))
+        return f"the key {flag} is new in the list" if flag not in old.flags else f"the list has no key {flag} any more" if flag not in new.flags else ""
+    if change.id == "tags-changed":
+        gained, lost = (frozenset(map(str, names)) if isinstance(names := change.detail.get(word), list) else frozenset() for word in ("gained", "lost"))
+        if not (gained & old.tags or lost & new.tags):
+            return "; ".join([f"the tag {tag} is new" for tag in sorted(gained)] + [f"the tag {tag} is no more" for tag in sorted(lost)])
+    if change.id in _TOLD and (change.id in old.ids) != (change.id in new.ids):
+        word = change.id.removesuffix("-changed").replace("-", "_")
+        return f"`{word}` is new in the list" if change.id in new.ids else f"the list has no `{word}` any more"
+    return ""
 
 
 class _Users:

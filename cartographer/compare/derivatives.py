@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cartographer.compare.schemas import argument_names
 from cartographer.model.change import Change, ChangePlace, Level
 
 if TYPE_CHECKING:
@@ -31,21 +32,32 @@ def derivative_changes(was: OperatorRow, now: OperatorRow) -> Iterator[Change]:
                      {"formulas": dict(row.formulas)}, (ChangePlace(side, row.path, row.line),))
         return
     places = (ChangePlace("old", before.path, before.line), ChangePlace("new", after.path, after.line))
-    yield from _formulas(now.name, before, after, places)
+    yield from _formulas(now, before, after, places)
     for key in sorted(before.other.keys() | after.other.keys()):
         if before.other.get(key) != after.other.get(key):
             yield Change("derivative-other-changed", Level.MAYBE, now.name, f"{key} changed", before.other.get(key), after.other.get(key),
                          {"what": key}, places)
 
 
-def _formulas(name: str, before: DerivativeRow, after: DerivativeRow, places: tuple[ChangePlace, ...]) -> Iterator[Change]:
+def _formulas(now: OperatorRow, before: DerivativeRow, after: DerivativeRow, places: tuple[ChangePlace, ...]) -> Iterator[Change]:
+    inputs = argument_names(now.schema)
     for key in sorted(before.formulas.keys() | after.formulas.keys()):
         old, new = before.formulas.get(key), after.formulas.get(key)
         if old == new or (old and new and " ".join(old.split()) == " ".join(new.split())):
             continue
         dispatch, _, argument = key.partition(" ")
         symint = old is not None and new is not None and _SYMINT.sub("", old) == _SYMINT.sub("", new)
-        reason = "only respelled for SymInt" if symint else f"the gradient of {argument} is computed otherwise"
+        level, reason = (Level.INFO, "only respelled for SymInt") if symint else _meaning(argument, old, new, forward=argument not in inputs)
         detail: dict[str, object] = {"arg": argument, "key": dispatch, **({"only": "symint spelling"} if symint else {})}
-        yield Change("derivative-formula-changed", Level.INFO if symint else Level.MAYBE, name, reason, old, new, detail, places,
+        yield Change("derivative-formula-changed", level, now.name, reason, old, new, detail, places,
                      fold="formulas respelled for SymInt" if symint else "")
+
+
+def _meaning(argument: str, old: str | None, new: str | None, *, forward: bool) -> tuple[Level, str]:
+    """A key that is no argument is a result: its formula is of forward mode (tools/autograd/load_derivatives.py)."""
+    what = f"the forward-mode derivative of {argument}" if forward else f"the gradient of {argument}"
+    if old is None:
+        return Level.INFO, f"{what} is new"
+    if new is None:
+        return Level.MAYBE, f"{what} is gone"
+    return Level.MAYBE, f"{what} is computed otherwise"

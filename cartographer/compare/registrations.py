@@ -51,12 +51,14 @@ def registration_changes(was: OperatorRow, now: OperatorRow, old: OperatorList, 
     effective_old, effective_new = effective_keys(was, old), effective_keys(now, new)
     yield from _own_block(was, now, effective_old, effective_new, change)
     for key in sorted(effective_new - effective_old - now.dispatch.keys()):
-        yield change("effective-gained", Level.INFO, f"{key} serves it through {now.structured_delegate or 'torchgen'}", None, key, key=key)
+        former = next((alias for alias in _COMPOSITES if alias in was.dispatch), None)
+        reason = f"{key} serves it through {now.structured_delegate or 'torchgen'}" + (f", {former} served it before" if former else "")
+        yield change("effective-gained", Level.INFO, reason, None, key, key=key, fold="a composite served it before" if former else "")
     for key in sorted(effective_old - effective_new - was.dispatch.keys()):
         yield change("effective-lost", Level.MAYBE, f"{key} served it through {was.structured_delegate or 'torchgen'}", key, None, key=key)
     before, after = composite_kind(was), composite_kind(now)
     if before != after:
-        yield change("composite-changed", *_composite(before, after), before, after)
+        yield change("composite-changed", *_composite(before, after, now), before, after)
     for word, a, b in (
         ("structured", str(was.structured), str(now.structured)),
         ("structured-delegate", was.structured_delegate, now.structured_delegate),
@@ -70,12 +72,14 @@ def registration_changes(was: OperatorRow, now: OperatorRow, old: OperatorList, 
                      ", ".join(now.autogen) or None, gained=gained, lost=lost)
 
 
-def _composite(before: str, after: str) -> tuple[Level, str]:
+def _composite(before: str, after: str, now: OperatorRow) -> tuple[Level, str]:
     """How much it matters that backends without a kernel of their own are served otherwise, and why."""
     if before == "no":
         return Level.INFO, "backends without a kernel of their own can run it now"
+    if after == "no" and (now.structured or now.structured_delegate):
+        return Level.INFO, f"the structured operator {now.structured_delegate or 'itself'} serves the backends that have a kernel for it"
     if after == "no":
-        return Level.MAYBE, "backends without a kernel of their own cannot run it any more, or through what it delegates to"
+        return Level.MAYBE, "backends without a kernel of their own cannot run it any more"
     if after == "Implicit":
         return Level.MAYBE, "autograd, tracers and overriding subclasses see the operators that it calls, no longer itself"
     if before == "Implicit":

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.compare.verdict import is_subtype, same_default
+from cartographer.model.schema import FunctionSchema, SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from cartographer.model.schema import Argument, FunctionSchema, Return
+    from cartographer.model.schema import Argument, Return
 
 SCHEMA_IDS = frozenset((
     "arg-added-default", "arg-added-no-default", "arg-removed", "arg-renamed", "arg-retyped", "arg-reordered", "default-added",
@@ -30,6 +32,15 @@ class SchemaChange:
     says: str
     detail: Mapping[str, object] = field(default_factory=dict)
     harmless: bool = False  # no caller can notice it, whatever else changes
+
+
+@lru_cache(maxsize=1 << 14)
+def argument_names(schema: str) -> frozenset[str]:
+    """The names of a schema's arguments; none of an ancient one that cannot be read."""
+    try:
+        return frozenset(argument.name for argument in FunctionSchema.parse(schema).arguments)
+    except SchemaError:
+        return frozenset()
 
 
 def compare_schemas(old: FunctionSchema, new: FunctionSchema) -> tuple[SchemaChange, ...]:

@@ -115,7 +115,7 @@ def _briefly(changes: list[Change], says: str, paint: Paint) -> Iterator[str]:
 
 
 def _says(changes: list[Change]) -> str:
-    formulas = [c for c in changes if c.id == "derivative-formula-changed" and not c.fold]
+    formulas = [c for c in changes if c.id == "derivative-formula-changed" and c.reason.startswith("the gradient of ") and c.reason.endswith("otherwise")]
     if len(formulas) > 1:
         changes = [c for c in changes if c not in formulas]
         arguments = ", ".join(dict.fromkeys(str(c.detail.get("arg")) for c in formulas))

@@ -66,3 +66,38 @@ def test_composites_by_what_it_means():
     assert levels(own | implicit, own) == {"composite-changed": "maybe", "dispatch-lost": "info"}
     assert levels(implicit, explicit)["composite-changed"] == "maybe"
     assert levels(explicit, implicit)["composite-changed"] == "maybe"
+
+
+def test_what_one_list_cannot_say_folds():
+    def folds(old, new):
+        return {c.id: c.fold for c in changes(old, new)}
+
+    plain, flagged = row("f"), row("f", flags={"use_c10_dispatcher": "full"})
+    assert folds([flagged], [plain])["flag-changed"] == "the list has no key use_c10_dispatcher any more"
+    assert folds([flagged, row("g")], [plain, row("g", flags={"use_c10_dispatcher": "full"})])["flag-changed"] == ""
+    assert folds([plain], [row("f", tags=("core",))])["tags-changed"] == "the tag core is new"
+    assert folds([plain, row("g", tags=("core",))], [row("f", tags=("core",)), row("g", tags=("core",))])["tags-changed"] == ""
+    assert folds([plain], [row("f", structured=True)])["structured-changed"] == "`structured` is new in the list"
+
+
+def test_formulas_by_what_they_mean():
+    def found(old, new):
+        (change,) = changes([row("f", derivative=DerivativeRow("d", 1, old))], [row("f", derivative=DerivativeRow("d", 1, new))])
+        return str(change.level), change.reason
+
+    assert found({"Default self": "grad"}, {"Default self": "grad", "Default result": "auto_linear"}) == ("info", "the forward-mode derivative of result is new")
+    assert found({"Default self": "grad"}, {"Default self": "2 * grad"}) == ("maybe", "the gradient of self is computed otherwise")
+    assert found({"Default self": "grad", "Default result": "x"}, {"Default self": "grad"}) == ("maybe", "the forward-mode derivative of result is gone")
+
+
+def test_catch_all_kernels_of_old_releases():
+    formula = DerivativeRow("d", 1, {"Default self": "grad"})
+    old = row("f", {"CompositeImplicitAutograd": "f"}, derivative=formula)
+    new = row("f", {"CompositeExplicitAutograd": "f"}, derivative=formula)
+
+    def composite(*others):
+        return next(c for c in changes([old, *others], [new, *others]) if c.id == "composite-changed")
+
+    assert (str(composite().level), bool(composite().fold)) == ("info", True)
+    explicit = row("g", {"CompositeExplicitAutograd": "g"})  # a release that has the key means what it says
+    assert (str(composite(explicit).level), composite(explicit).fold) == ("maybe", "")
