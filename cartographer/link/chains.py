@@ -103,6 +103,8 @@ class ChainMaker:
         registration = serving_registration(operator, key, outcome)
         if outcome in ("missing", "backend fallback", "fallthrough kernel", "fallthrough backend fallback"):
             return self._without(operator, key, outcome)
+        if registration is None and outcome == "not in a wheel":
+            return Chain(Status.UNRESOLVED, "what C++ registers for it is not in a wheel")
         if registration is None:
             return Chain(Status.UNRESOLVED, f"the dispatch table says {outcome!r}, but no registration for it is known")
         if registration.fallthrough:

@@ -291,3 +291,5 @@ def test_a_wheel_says_that_the_bodies_are_not_in_it():
     f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f")
     chain = made({"aten/src/ATen/core/Tensor.h": "class Tensor {};\n"}, f)[0].chain(f, "CPU")
     assert (chain.status, chain.reason) == (Status.UNRESOLVED, "the bodies of kernels are not in a wheel")
+    g = operator("g(Tensor self) -> Tensor", "CPU", "at::native::g", outcome="not in a wheel")
+    assert made({}, replace(g, registrations=()))[0].chain(replace(g, registrations=()), "CPU").reason == "what C++ registers for it is not in a wheel"
