@@ -132,7 +132,7 @@ def return_names(function: Function) -> list[str]:
     for index, returned in enumerate(schema.returns):
         if schema.name.inplace:
             names.append("self")
-        elif function.is_out:
+        elif function.is_out and index < len(schema.out):
             names.append(schema.out[index].name)
         elif returned.name:
             conflict = any(returned.name == a.name for a in schema.arguments)

@@ -18,6 +18,7 @@ from cartographer.codegen.function import (
 )
 from cartographer.codegen.grouping import by_signature
 from cartographer.codegen.sources import GENERATION
+from cartographer.errors import DeclarationError
 from cartographer.model.schema import AliasSet, Argument, FunctionSchema, OperatorName, Return, SchemaKind
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ def generated(functions: list[Function], sources: Sources) -> list[Function]:
         if not has_out and not (_can_have_out(base) and any("out" in str(name) for name in base.row.autogen)):
             continue
         if not has_out:
+            if base.kind is SchemaKind.INPLACE and base.schema.self_argument is None:
+                raise DeclarationError(
+                    f"{base.name} works in place, but has no argument called self", where=str(base.row.place), hint="torchgen would refuse this row too",
+                )
             made.append(_derived(base, _out_schema(base.schema), tags))
         if SchemaKind.FUNCTIONAL not in variants:
             made.append(_derived(base, _functional_schema(base.schema), tags))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Conditions = tuple[str, ...]
-_COMMAND = re.compile(r"#\[(=*)\[.*?\]\1\]|#[^\n]*|(?P<name>[A-Za-z_]\w*)\s*\(", re.DOTALL)
+_COMMAND = re.compile(r"#\[(=*)\[.*?\]\1\]|#[^\n]*|(?<!\w)(?P<name>[A-Za-z_]\w*+)\s*+\(", re.DOTALL)
 _ARGUMENT = re.compile(
     r'\s+|#\[(=*)\[.*?\]\1\]|#[^\n]*|"(?P<quoted>(?:[^"\\]|\\.)*)"|\[(=*)\[(?P<bracket>.*?)\]\3\]|(?P<paren>[()])|(?P<plain>(?:[^\s()#"\\]|\\.)+)',
     re.DOTALL,

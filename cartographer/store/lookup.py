@@ -75,13 +75,13 @@ class Lookup:
 
     def nodes_beginning(self, text: str) -> tuple[str, ...]:
         """Autograd Nodes whose name is `text` and a number."""
-        names = self._names("SELECT DISTINCT name FROM node WHERE name BETWEEN ?1 || '0' AND ?1 || '9999' ORDER BY name", text)
+        names = self._names("SELECT DISTINCT name FROM node WHERE name BETWEEN ? || '0' AND ? || '9999' ORDER BY name", text, text)
         return tuple(name for name in names if name.removeprefix(text).isdigit())
 
     def by_cpp(self, name: str) -> tuple[str, ...]:
         """Operators with this C++ name: `at::add`, `at::Tensor::add`, `at::_ops::add_Tensor`."""
         return self._names(
-            f"SELECT name FROM operator o WHERE cpp_op = ?1 OR cpp_function = ?1 OR cpp_method = ?1 ORDER BY {_DECLARED}", name
+            f"SELECT name FROM operator o WHERE cpp_op = ? OR cpp_function = ? OR cpp_method = ? ORDER BY {_DECLARED}", name, name, name
         )
 
     def by_kernel(self, symbol: str) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class Lookup:
     def completions(self, text: str, most: int = 100) -> tuple[str, ...]:
         """Operators that begin like this: full names when a namespace is written, base names otherwise."""
         column = "name" if "::" in text else "base"
-        return self._names(f"SELECT DISTINCT {column} FROM operator WHERE substr({column}, 1, length(?1)) = ?1 ORDER BY {column} LIMIT ?2", text, most)
+        return self._names(f"SELECT DISTINCT {column} FROM operator WHERE substr({column}, 1, length(?)) = ? ORDER BY {column} LIMIT ?", text, text, most)
 
     def all_names(self) -> Iterable[tuple[str, str]]:
         """(kind, name) of everything that may be asked for by name: what near misses are taken from."""
@@ -151,10 +151,10 @@ class Lookup:
     def files_called(self, name: str) -> tuple[str, ...]:
         """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that something stands in."""
         exact = self._names("SELECT path FROM path WHERE path = ?", name)
-        scanned = "SELECT p.path FROM path p JOIN file f ON p.id = f.path WHERE substr(p.path, -length(?1)) = ?1 ORDER BY p.path"
-        others = ("SELECT p.path FROM path p WHERE substr(p.path, -length(?1)) = ?1 AND (p.id IN (SELECT path FROM operator)"
+        scanned = "SELECT p.path FROM path p JOIN file f ON p.id = f.path WHERE substr(p.path, -length(?)) = ? ORDER BY p.path"
+        others = ("SELECT p.path FROM path p WHERE substr(p.path, -length(?)) = ? AND (p.id IN (SELECT path FROM operator)"
                   " OR p.id IN (SELECT path FROM formula) OR p.id IN (SELECT path FROM step) OR p.id IN (SELECT path FROM symbol)) ORDER BY p.path")  # fmt: skip
-        return exact or self._names(scanned, "/" + name) or self._names(others, "/" + name)
+        return exact or self._names(scanned, "/" + name, "/" + name) or self._names(others, "/" + name, "/" + name)
 
     def symbols_called(self, name: str) -> tuple[Symbol, ...]:
         """Symbols with this last name."""

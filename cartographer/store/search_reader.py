@@ -92,7 +92,7 @@ class SearchReader:
 
     def _kernel(self, match: Match) -> Hit:
         """The class of a structured kernel is written TORCH_IMPL_FUNC(name) in the source; others stand under their own symbol."""
-        place = self._all("SELECT p.path, s.line FROM step s JOIN path p ON p.id = s.path WHERE s.plain = ?1 AND (s.symbol = ?2"
+        place = self._all("SELECT p.path, s.line FROM step s JOIN path p ON p.id = s.path WHERE s.plain = ? AND (s.symbol = ?"
                           " OR s.symbol LIKE 'TORCH_IMPL_FUNC%' OR s.symbol LIKE '%::impl') ORDER BY s.role <> 'entry', s.id LIMIT 1",
                           plain(match.label).removeprefix("structured_"), match.label)  # fmt: skip
         path, line = place[0] if place else ("", 0)

@@ -183,13 +183,13 @@ def try_declarations(data: bytes) -> None:
     declared, _ = derived()
     loaded = replace(declared, functions=native_functions.load(data))
     codegen.derive(loaded, mini())
-    listed = operator_list(SourceInfo(SourceKind.GIT, "1", "v1", None, "x"), loaded, ())
+    listed = operator_list(SourceInfo(SourceKind.GIT, "1", "v1", None, "x"), loaded, *codegen.listed(loaded, mini()))
     compare(listed, _own_list())
 
 
 @cache
 def _own_list():
-    return operator_list(SourceInfo(SourceKind.GIT, "0", "v0", None, "x"), derived()[0], ())
+    return operator_list(SourceInfo(SourceKind.GIT, "0", "v0", None, "x"), derived()[0], *codegen.listed(derived()[0], mini()))
 
 
 def try_others(data: bytes) -> None:
@@ -511,7 +511,7 @@ def try_link(data: bytes) -> None:
     known = {**facts(), path: scan_file(path, data)}
     found = collect.registrations(known, derived()[1], texts)
     made, _ = assemble.assemble(derived()[1], found)
-    link.link(made, known, lambda p: texts[p].decode("utf-8", "replace") if p in texts else None)
+    link.link(made, link.prepare(known, lambda p: texts[p].decode("utf-8", "replace") if p in texts else None))
 
 
 NATIVE = "aten/src/ATen/native/native_functions.yaml"
