@@ -36,8 +36,13 @@ JSON_SCHEMA: dict[str, Any] = {
                     "old": {"type": ["string", "null"]},
                     "new": {"type": ["string", "null"]},
                     "generated": {"type": "boolean", "description": "torchgen makes this operator"},
+                    "bound": {"type": "boolean", "description": "Python has, or had, a name for it; false: C++ alone calls it"},
                     "fold": {"type": "string", "description": "why the change only looks big; empty when it does not"},
-                    "detail": {"type": "object"},
+                    "detail": {
+                        "type": "object",
+                        "description": "more by kind: arg, index, key or keys (dispatch keys), backends, python_names, successor and evidence, schema (old and new), "
+                        "pytorch (why PyTorch calls it not backward compatible), named_by (operators whose formulas or structured forms use it), callers (with two atlases)",
+                    },
                     "places": {
                         "type": "array",
                         "items": {
@@ -65,7 +70,7 @@ def as_json(comparison: Comparison) -> str:
 def _change(change: Change, webs: Mapping[str, str]) -> dict[str, Any]:
     return {
         "id": change.id, "level": str(change.level), "op": change.op, "reason": change.reason, "old": change.old, "new": change.new,
-        "generated": change.generated, "fold": change.fold, "detail": dict(change.detail),
+        "generated": change.generated, "bound": change.bound, "fold": change.fold, "detail": dict(change.detail),
         "places": [
             {"side": p.side, "path": p.path, "line": p.line, **({"url": f"{webs[p.side]}/{p.path}#L{p.line}"} if webs.get(p.side) else {})} for p in change.places
         ],
