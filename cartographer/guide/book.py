@@ -55,7 +55,7 @@ class Book:
         """How a claim stands that does not resolve: the texts were written for one release, this may be an older or a newer one."""
         if absent:
             return "not in a wheel"
-        return f"not yet in {self.tag}" if _numbers(self.version) < _numbers(WRITTEN_FOR) else f"stale in {self.tag}"
+        return f"not in {self.tag}" if _numbers(self.version) < _numbers(WRITTEN_FOR) else f"stale in {self.tag}"
 
     def at(self, anchor: str) -> Answer | None:
         """The answer to an anchor as written, braces included."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from cartographer.model.atlas import Landmark
     from cartographer.model.location import Location
-    from cartographer.model.operator import Chain, Operator
+    from cartographer.model.operator import Chain, Operator, Step
     from cartographer.store.reader import Reader
 
 
@@ -146,6 +146,13 @@ def _own(chain: Chain) -> Iterator[tuple[str, str, int, str]]:
             return
 
 
+def main_step(chain: Chain) -> Step:
+    """What a reader looks for: the function registered to the operator's own stub, else the one that the dispatcher calls."""
+    own = [role for role, *_ in _own(chain)]
+    kernels = [step for step in chain.steps if step.role in ("registration", "kernel")]
+    return next((s for s in kernels if s.role == "kernel"), kernels[0]) if "registration" in own else chain.steps[0]
+
+
 def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
@@ -185,9 +192,10 @@ def layers(reader: Reader) -> tuple[Touch, ...]:
     found = []
     for key in order:
         outcome, place = fallbacks.get(key, ("", None))
-        rest = {"": "no rule", "fallthrough backend fallback": "lets through"}.get(outcome, "one boxed function for")
-        acts = f"{own[key]:,} operators; {rest} the others" if own[key] else f"{rest} all operators"
-        found.append(Touch(key, place.path if place else "c10/core/DispatchKey.h", place.line if place else 0, acts, words=True))
+        acts = f"{own[key]:,} operator{'s' * (own[key] != 1)}" if own[key] else ""
+        rest = {"": "", "fallthrough backend fallback": "lets {} through"}.get(outcome, "one boxed function for {}")
+        said = "; ".join(filter(None, (acts, rest.format("the others" if acts else "all operators"))))
+        found.append(Touch(key, place.path if place else "c10/core/DispatchKey.h", place.line if place else 0, said, words=True))
     return tuple(found)
 
 

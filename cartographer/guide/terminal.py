@@ -67,7 +67,7 @@ def table(touches: Iterable[Touch], paint: Paint) -> Iterator[str]:
     """Places, in one line each where they fit, else with the place below the name."""
     columns, inner = width(), " " * (len(_INDENT) + _FIRST + 1)
     for touch in touches:
-        head, place = f"{_INDENT}{touch.what:<{_FIRST}} {touch.text}", f"{touch.path}:{touch.line}"
+        head, place = f"{_INDENT}{touch.what:<{_FIRST}} {touch.text}", f"{touch.path}:{touch.line}" if touch.line else touch.path
         if len(touch.what) <= _FIRST and len(head) + 2 + len(place) <= columns:
             yield f"{head}  {paint.faint(place)}"
             continue

@@ -54,7 +54,7 @@ CLAIMS = HEAD.format(kind="page", more="") + "{path:aten/src/none.cpp} {path:tor
     ("version", "kind", "gone", "absent", "words"),
     [
         ("2.6.0", SourceKind.DIRECTORY, ["path:aten/src/none.cpp", "path:torch/none.py", "read:nowhere/x.cu"], [], "stale in v2.6.0"),
-        ("1.13.1", SourceKind.GIT, ["path:aten/src/none.cpp", "path:torch/none.py", "read:nowhere/x.cu"], [], "not yet in v1.13.1"),
+        ("1.13.1", SourceKind.GIT, ["path:aten/src/none.cpp", "path:torch/none.py", "read:nowhere/x.cu"], [], "not in v1.13.1"),
         ("2.11.0", SourceKind.WHEEL, ["path:torch/none.py"], ["path:aten/src/none.cpp", "read:nowhere/x.cu"], "stale in v2.11.0"),
     ],
 )
