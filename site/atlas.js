@@ -229,7 +229,7 @@
     if (row.kind === "symbol" && !row.reached && (asked.backends.length || asked.kinds.length)) { best += 1200; }
     asked.kinds.forEach(function (word) {
       var kind = KIND_WORDS[word];
-      if (kind && (typeof kind === "string" ? row.kind === kind : row.kind === "symbol" && kind.test(row.to))) { best -= 700; }
+      if (kind && (typeof kind === "string" ? row.kind === kind : row.kind === "symbol" && kind.test(row.to))) { best -= row.kind === "symbol" ? 2000 : 700; }
     });
     return best;
   }
@@ -276,11 +276,12 @@
       });
     }
     found.sort(function (a, b) { return a[0] - b[0] || (a[1].name < b[1].name ? -1 : 1); });
-    var seen = {}, shown = [];
+    var seen = {}, shown = [], guides = 0;
     found.forEach(function (pair) {
       var row = pair[1], far = /python|binding|node/.test(row.kind) ? row.to : "";
       var places = row.kind === "symbol" ? symbolPlaces(row).slice(0, asked ? 2 : 4) : [{ address: row.address(row), far: far }];
       places.forEach(function (place) {
+        if (row.kind === "guide" && !seen[place.address + row.name] && ++guides > 6) { return; }  // pages that tell, then what is asked for
         if (shown.length < 14 && !seen[place.address + row.name]) { seen[place.address + row.name] = true; shown.push({ row: row, address: place.address, far: place.far, kind: place.kind || row.kind }); }
       });
     });

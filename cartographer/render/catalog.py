@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PART = 700  # symbols on one page of a file
 _MARKED = {
     "docs": "documented", "index": "in the index of the docs", "opinfo": "described for tests", "reference": "written again in Python",
-    "decomposition": "taken apart", "meta": "shape in Python",
+    "decomposition": "taken apart", "meta": "shape function",
 }  # fmt: skip
 _A_LIST = 60  # operators; a file that declares more is a list, and the plate of operators gives its lines
 

@@ -45,12 +45,17 @@ def create() -> Environment:
     return environment
 
 
+_BARE = re.compile(r"[\w:/.#%@+,~-]+")
+
+
 def receipt(place: Receipt | None) -> Markup:
     """Where a statement was read, as a link to the pinned line; generated files are plain text."""
     if place is None:
         return Markup()
     if place.url is None:
         return Markup("<span class=r>{}</span>").format(place.text)
+    if _BARE.fullmatch(place.url):  # no attribute needs quotes around it
+        return Markup("<a href={}>{}</a>").format(place.url, place.text)
     return Markup('<a href="{}">{}</a>').format(place.url, place.text)
 
 
@@ -78,9 +83,9 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 _BREAK = re.compile(r"(::|/|_(?=[a-z0-9]{4,}))")
 
 
-def soft(name: Any) -> Markup:
+def soft(name: Any, least: int = 24) -> Markup:
     """A long name of code that may break after `::`, `/` and before long parts, so that it never widens the page."""
     text = str(name)
-    if len(text) < 24:
+    if len(text) < least:
         return escape(text)
     return Markup(_BREAK.sub(r"\1<wbr>", str(escape(text))))  # noqa: S704 - escaped before the breaks are put in

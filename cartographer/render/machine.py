@@ -57,8 +57,10 @@ def inventory(site: Site) -> bytes:
     for key, operators in site.catalog.bases.items():
         page = urls.href(site.settle(f"{key}.html"))
         for op in operators:
+            if not op.name.isprintable() or " " in op.name:
+                continue
             rows.append(f"{op.name} std:label -1 {page}#{anchor_of(op.name)} {short_name(op.name)}")
-            rows += [f"{binding.python} py:function 1 {page}#{anchor_of(op.name)} -" for binding in op.bindings]
+            rows += [f"{binding.python} py:function 1 {page}#{anchor_of(op.name)} -" for binding in op.bindings if " " not in binding.python and binding.python.isprintable()]
     seen: set[str] = set()
     unique = [row for row in rows if not (row.partition(" ")[0] in seen or seen.add(row.partition(" ")[0]))]  # type: ignore[func-returns-value]
     return head.encode() + zlib.compress("".join(f"{row}\n" for row in sorted(unique)).encode(), 9)

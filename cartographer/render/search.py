@@ -45,7 +45,7 @@ def shards(site: Site) -> list[tuple[str, bytes]]:
         "python": _lines(_python(site)),
         "bindings": _lines(_bindings(site)),
         "nodes": _lines(_nodes(site)),
-        "stubs": _lines(f"{stub.name}\t{urls.href(stub_address(site, stub.name))}" for stub in site.catalog.stubs),
+        "stubs": _lines(f"{_word(stub.name)}\t{urls.href(stub_address(site, stub.name))}" for stub in site.catalog.stubs),
         "mains": str(len(site.catalog.bases)),
         "shards": " ".join(symbols),
     }
@@ -88,6 +88,14 @@ def _script(name: str, value: Mapping[str, str]) -> tuple[str, bytes]:
     return f"{FOLDER}/{name}.js", text.encode()
 
 
+_BREAKS = re.compile(r"[\t\n\r\x00\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+def _word(name: str) -> str:
+    """A name as it stands in a list of lines with tabs."""
+    return _BREAKS.sub("\ufffd", name)
+
+
 def _lines(found: Iterable[str]) -> str:
     return "\n".join(dict.fromkeys(found))
 
@@ -104,9 +112,10 @@ def _operators(site: Site) -> Iterator[str]:
     """
     for op in _mains_first(site):
         key = site.catalog.key_of[op.name]
-        own = urls.operator_key(op.namespace, op.base)
+        own = f"op/{op.base}" if op.namespace == "aten" else f"op/{op.namespace}/{op.base}"
         page = site.settle(f"{key}.html").removesuffix(".html")
-        yield short_name(op.name) if page == own else f"{short_name(op.name)}\t{page.removeprefix('op/')}"
+        name = _word(short_name(op.name))
+        yield name if page == own else f"{name}\t{page.removeprefix('op/')}"
 
 
 def _mains_first(site: Site) -> Iterator[Operator]:
@@ -122,7 +131,7 @@ def _python(site: Site) -> Iterator[str]:
         for binding in op.bindings:
             if binding.python not in seen:
                 seen.add(binding.python)
-                yield f"{binding.python}\t{short_name(op.name)}"
+                yield f"{_word(binding.python)}\t{_word(short_name(op.name))}"
 
 
 def _bindings(site: Site) -> Iterator[str]:
@@ -131,12 +140,12 @@ def _bindings(site: Site) -> Iterator[str]:
         for binding in op.bindings:
             if binding.function not in seen:
                 seen.add(binding.function)
-                yield f"{binding.function}\t{short_name(op.name)}"
+                yield f"{_word(binding.function)}\t{_word(short_name(op.name))}"
 
 
 def _nodes(site: Site) -> Iterator[str]:
     for node, names in site.catalog.nodes.items():
-        yield f"{node}\t{short_name(min(names, key=lambda name: (len(name), name)))}"
+        yield f"{_word(node)}\t{_word(short_name(min(names, key=lambda name: (len(name), name))))}"
 
 
 def _files(site: Site) -> Mapping[str, str]:
@@ -144,12 +153,12 @@ def _files(site: Site) -> Mapping[str, str]:
     files = []
     for entry in site.catalog.files:
         address = site.file(entry.path)
-        files.append(entry.path if address == f"source/{entry.path}.html" else f"{entry.path}\t{urls.href(address)}")
+        files.append(entry.path if address == f"source/{entry.path}.html" else f"{_word(entry.path)}\t{urls.href(address)}")
     folders = []
     for path in site.catalog.folders:
         address = site.folder(path)
         if path:
-            folders.append(path if address == f"source/{path}/index.html" else f"{path}\t{urls.href(address)}")
+            folders.append(path if address == f"source/{path}/index.html" else f"{_word(path)}\t{urls.href(address)}")
     return {"files": "\n".join(files), "folders": "\n".join(folders)}
 
 
@@ -176,7 +185,7 @@ def _symbol_shards(site: Site) -> Iterator[tuple[str, str]]:
             part = of_file.get(symbol.line, 1)
             place = f"{number}:{symbol.line}" if part == 1 else f"{number}~{part}:{symbol.line}"
             kind = "K" if symbol.line in passed else _KIND.get(symbol.kind, "o")
-            names[symbol.qualname or symbol.name].append(kind + place)
+            names[_word(symbol.qualname or symbol.name)].append(kind + place)
     buckets: dict[str, list[str]] = defaultdict(list)
     for name in sorted(names):
         buckets[shard_of(name)].append(f"{name}\t{' '.join(names[name])}")

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from cartographer.render.pages.operator import name_of
+
 if TYPE_CHECKING:
     from cartographer.model.operator import Operator, Registration
     from cartographer.render.site import Site
@@ -29,7 +31,7 @@ def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
     ways = [{"status": c.status.value, "reason": c.reason, "steps": [steps.setdefault(step, len(steps)) for step in c.steps]} for c in chains]
     value = {
         "kind": "operator",
-        "name": key.removeprefix("op/").replace("/", "::"),
+        "name": name_of(key, site.catalog.bases[key]),
         "pytorch": site.catalog.source.version,
         "overloads": overloads,
         "chains": [_filled(way) for way in ways],

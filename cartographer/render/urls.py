@@ -57,7 +57,14 @@ def relative(page: str, address: str) -> str:
 
 def operator_key(namespace: str, base: str) -> str:
     """The address of an operator's page without its ending; aten, the namespace of nearly all, is not spelled out."""
-    return f"op/{base}" if namespace == "aten" else f"op/{namespace}/{base}"
+    key = f"op/{_name(base)}" if namespace == "aten" else f"op/{_name(namespace)}/{_name(base)}"
+    return key if len(key) <= LIMIT - 5 else f"{key[: LIMIT - 20]}~{hashlib.sha1(key.encode(), usedforsecurity=False).hexdigest()[:10]}"
+
+
+def _name(text: str) -> str:
+    """A name as one part of a path; one that is a way upwards, or nothing, is spelled out."""
+    plain = _plain(text).replace("/", "~2f")
+    return plain if plain.strip(".") else "~2e" * len(plain) or "~"
 
 
 _UNUSUAL = re.compile(r"[^A-Za-z0-9._/+@=,-]")

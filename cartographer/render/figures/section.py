@@ -65,7 +65,7 @@ def draw(section: Section) -> str:
     return svg.picture(
         WIDTH, HEIGHT, "map", section.title,
         "Eight floors from top to bottom with the folders that lie in them. One call goes straight down in orange. The list below the plate says the same in words.",
-        "".join(pieces), "wide-only",
+        "".join(pieces), "map",
     )  # fmt: skip
 
 

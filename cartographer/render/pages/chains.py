@@ -87,6 +87,11 @@ class ChainView:
     parts: tuple[StepView | Again, ...]
     above: bool  # the descent shows it
 
+    @property
+    def again(self) -> bool:
+        """Whether there is nothing to show but where the same is shown."""
+        return len(self.parts) == 1 and isinstance(self.parts[0], Again) and self.status == "resolved"
+
 
 ROLES = {
     "entry": "entry", "stub": "stub", "registration": "registered", "kernel": "kernel", "device": "on the device", "library": "library",

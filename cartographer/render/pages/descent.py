@@ -144,9 +144,9 @@ def _border(site: Site, op: Operator) -> list[Stop]:
             found.append(Stop(function, "Written by hand: parses and unpacks the arguments.", (site.receipt(place.path, place.line),), ""))
             continue
         made = site.receipt_of(generator)
-        says = "Parses and unpacks the arguments, lets go of the GIL. In no checked-in file; the generator is on the right."
+        says = "Parses and unpacks the arguments, lets go of the GIL. In no checked-in file; the generator is named beside it."
         if len(names := dict.fromkeys(written)) > 1:
-            says = "One in each of the files on the right: p" + says[1:].replace("on the right", "the last of them")
+            says = "One in each of the generated files: p" + says[1:]
         receipts = (*(Receipt(file, None) for file in names), *((made,) if made else ()))
         found.append(Stop(function, says, receipts, "generated", generated=True))
     if op.cpp:
@@ -183,7 +183,7 @@ _STEP_SAYS = {
     "entry": "The function that the dispatcher calls.",
     "stub": "A table of function pointers: one per kind of device, CPU by vector unit.",
     "registration": "The line that puts the kernel into the stub.",
-    "kernel": "The function behind the stub.",
+    "kernel": "A function that it calls, further down.",
     "device": "The code that runs on the device.",
     "library": "A library does the work; its source is not part of PyTorch.",
     "calls": "It calls another operator, and the way begins anew there.",
@@ -193,6 +193,8 @@ _STEP_SAYS = {
 def _step(site: Site, step: Step, told: set[str]) -> Stop:
     """One step of the chain; what a role means is told once."""
     word = "The line that registers it with the dispatcher." if step.role == "registration" and step.path.endswith(".py") else _STEP_SAYS.get(step.role, "")
+    if step.role == "kernel" and _STEP_SAYS["stub"] in told:
+        word = "The function behind the stub."
     words = [] if word in told else [word]
     told.add(word)
     if step.branch:

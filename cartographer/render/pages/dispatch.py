@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Origin, Status
+from cartographer.render.pages.frame import Receipt, at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cartographer.model.operator import Operator, Registration
-    from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
 
 
@@ -48,22 +48,34 @@ _HOW = {
 _IMPLIED = (Origin.STRUCTURED, Origin.GENERATED)
 
 
-def rows_of(site: Site, op: Operator, letters: dict[str, Receipt]) -> tuple[RegistrationRow, ...]:
-    """One row a kernel; keys that share kernel, origin and place stand in one row. `letters` grows over the page."""
+def rows_of(site: Site, op: Operator, letters: dict[str, Receipt], *, brief: bool = False) -> tuple[RegistrationRow, ...]:
+    """One row a kernel; keys that share kernel, origin and place stand in one row. `letters` grows over the page. `brief`: a place in
+    the file of the operator's declaration, which the overload's passport names, is told by its line.
+    """
     groups: dict[tuple[object, ...], list[Registration]] = {}
     for registration in op.registrations:
-        chain = op.kernels.get(registration.key)
+        chain = op.kernels.get(registration.key) if registration.active else None
         same = (
             registration.kernel, registration.origin, registration.fallthrough, registration.boxed, registration.active, registration.build,
             registration.place, registration.rule, chain.steps[:1] if chain else (), chain.status if chain else None,
         )  # fmt: skip
         groups.setdefault(same if registration.kernel else (*same, registration.key), []).append(registration)
-    return tuple(_row(site, op, group, letters) for group in groups.values())
+    rows = (_row(site, op, group, letters) for group in groups.values())
+    if not brief:
+        return tuple(rows)
+    own = at(op.declared.path, 1).removesuffix("1")
+    return tuple(replace(row, registered=_line_of(row.registered, own)) for row in rows)
+
+
+def _line_of(place: Receipt | None, own: str) -> Receipt | None:
+    if place is None or not place.text.startswith(own):
+        return place
+    return Receipt(f"line {place.text.removeprefix(own)}", place.url)
 
 
 def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str, Receipt]) -> RegistrationRow:
     first = group[0]
-    chain = op.kernels.get(first.key)
+    chain = op.kernels.get(first.key) if first.active else None  # the chain is that of the registration that holds
     entry = chain.steps[0] if chain and chain.steps else None
     rule = site.rule(first.rule) if not first.place else None
     implied = bool(rule and first.origin in _IMPLIED)

@@ -99,7 +99,7 @@ def build(site: Site, key: str) -> Page:
     seen = Seen(facts=facts_of(site, main, whole=True))
     first = _overload(site, main, seen, descent=True)
     rest = tuple(_overload(site, op, seen, descent=False) for op in others)
-    name = key.removeprefix("op/").replace("/", "::")
+    name = name_of(key, operators)
     view = OperatorPage(
         name=name,
         namespace=main.namespace,
@@ -126,6 +126,14 @@ def build(site: Site, key: str) -> Page:
         says=f"Followed over {say_floors(floors)}." if len(floors) < 8 else "This call reaches every floor.",
         descends=True,
     )
+
+
+def name_of(key: str, operators: Sequence[Operator]) -> str:
+    """The name that the overloads of a page share: `add`, `quantized::add`."""
+    own = next((op for op in operators if urls.operator_key(op.namespace, op.base) == key), None)
+    first = own or operators[0]
+    base = first.base if own else first.base.removesuffix("_")
+    return short_name(f"{first.namespace}::{base}")
 
 
 def main_of(operators: Sequence[Operator]) -> Operator:
@@ -167,7 +175,7 @@ def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overloa
         floors=descent_of(site, op, backend) if descent else (),
         descends_for=backend,
         followed=next((chain.anchor for chain in chains if chain.above), ""),
-        rows=rows_of(site, op, seen.letters),
+        rows=rows_of(site, op, seen.letters, brief=not descent),
         outcomes=outcomes,
         served_as=served_as,
         further=further,

@@ -44,7 +44,8 @@ _BACKENDS = ("CPU", "CUDA", "MPS", "XPU")
 def lead_of(operators: Sequence[Operator], main: Operator) -> str:
     """What this operator is, in facts: how many overloads, who computes it, whether a gradient flows back."""
     count = len(operators)
-    own = [key for key in _BACKENDS if any(main.dispatch.get(key) == "kernel" for _ in (0,))]
+    own = [key for key in _BACKENDS if main.dispatch.get(key) == "kernel"]
+    own = own or [key for key in main.kernels if main.dispatch.get(key) == "kernel" and key != "Meta"][:4]
     words = [f"{count} overloads." if count > 1 else "One overload."]
     if own:
         words.append(f"Computed by kernels of its own for {_and(own)}.")

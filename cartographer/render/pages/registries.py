@@ -22,11 +22,12 @@ class RegistryRow:
     registry: str
     text: str
     receipt: Receipt
+    rank: int  # of the registry
 
 
 _NAMES = {
     "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests", "reference": "Python reference",
-    "decomposition": "Decomposition", "meta": "Shape in Python", "compatibility": "Schema may change", "owner": "Owners",
+    "decomposition": "Decomposition", "meta": "Shape function", "compatibility": "Schema may change", "owner": "Owners",
 }  # fmt: skip
 _MOST_TESTS = 4  # test files over every OpInfo that are named
 _OWN = ("entry", "kernel", "registration")
@@ -35,11 +36,11 @@ _OWN = ("entry", "kernel", "registration")
 def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[RegistryRow, ...]:
     """All entries under the base names of these operators, each place once; the owners of the files that are theirs."""
     rows: dict[tuple[str, str, int], RegistryRow] = {}
+    order = list(_NAMES)
     for mark, text in _marks(site, operators):
-        row = RegistryRow(_NAMES.get(mark.kind, mark.kind), text, site.receipt(mark.path, mark.line))
+        row = RegistryRow(_NAMES.get(mark.kind, mark.kind), text, site.receipt(mark.path, mark.line), order.index(mark.kind) if mark.kind in order else len(order))
         rows.setdefault((mark.kind, mark.path, mark.line), row)
-    order = list(_NAMES.values())
-    return tuple(sorted(rows.values(), key=lambda row: order.index(row.registry) if row.registry in order else len(order)))
+    return tuple(sorted(rows.values(), key=lambda row: row.rank))
 
 
 def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark, str]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cartographer.model.atlas import FileEntry, Symbol
+    from cartographer.render.catalog import Folder
     from cartographer.render.site import Site
 
 
@@ -269,6 +270,12 @@ def _health(entry: FileEntry) -> str:
     return f"{entry.error_nodes} places the grammar does not understand, {share:.1f} % of the bytes; they were walked all the same"
 
 
+def _folder_health(folder: Folder) -> str:
+    if not folder.error_bytes:
+        return "read without a parse error"
+    return f"{100 * folder.error_bytes / max(1, folder.size):.2f} % of the bytes are in places the grammar does not understand"
+
+
 def build_folder(site: Site, path: str) -> Page:
     """The page of one folder."""
     catalog = site.catalog
@@ -282,7 +289,7 @@ def build_folder(site: Site, path: str) -> Page:
         floor=FLOORS[floor - 1] if floor else "",
         territory=territory_of(path).name if path else "",
         permalink=site.links.tree(path),
-        health=f"{100 * folder.error_bytes / max(1, folder.size):.1f} % of the bytes are in places the grammar does not understand",
+        health=_folder_health(folder),
         owners=_owners(site, f"{path}/any file") if path else None,
         described=site.receipt(mark.path, mark.line) if (mark := catalog.described.get(path)) else None,
         commands=() if path else tuple(CommandRow(c.subject, c.text, site.receipt(c.path, c.line)) for c in catalog.commands),
