@@ -76,7 +76,7 @@ def test_search_finds_every_kind_of_name(browser, small_site):
 
 def test_several_words_are_found_joined_and_apart(browser, small_site):
     assert ["kernel", "at::native::mul_kernel_cuda"] in [row[:2] for row in ask(browser, small_site, "mul cuda kernel")]
-    assert ["function", "c10::cuda::getCurrentCUDAStream"] in [row[:2] for row in ask(browser, small_site, "get current stream")]
+    assert ["function", "c10::cuda::getCurrentCUDAStream"] in [row[:2] for row in ask(browser, small_site, "getCurrent stream")]
 
 
 def test_search_forgives_a_typing_error(browser, small_site):
