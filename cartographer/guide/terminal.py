@@ -99,6 +99,15 @@ def _text(book: Book, text: Text, body: str, paint: Paint) -> Iterator[str]:
         if answer:
             yield f"{_INDENT}{paint.faint(_place(book, answer))}"
         yield from _body(book, stop.body, paint)
+    yield from _counted(book, text, paint)
+
+
+def _counted(book: Book, text: Text, paint: Paint) -> Iterator[str]:
+    """How the numbers of a text were counted."""
+    anchors = dict.fromkeys(m[2] for part in text.parts for m in ANCHOR.finditer(part) if m[1] == "count")
+    for answer in (book.answer("count", name) for name in anchors):
+        if answer.receipt:
+            yield from map(paint.faint, textwrap.wrap(f"{answer.text}: {answer.receipt}", width(), initial_indent=_INDENT, subsequent_indent=_INDENT * 2))
 
 
 def _body(book: Book, body: str, paint: Paint) -> Iterator[str]:
