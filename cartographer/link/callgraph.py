@@ -39,7 +39,7 @@ _NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll",
 _SCOPE = (
     "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/mps/",
     "aten/src/ATen/mkl/", "aten/src/ATen/xpu/", "aten/src/ATen/quantized/", "aten/src/ATen/LegacyTH", "aten/src/TH", "aten/src/ATen/sparse",
-    "torch/csrc/distributed/c10d/",
+    "torch/csrc/distributed/c10d/", "torch/csrc/cuda/nccl",
 )  # fmt: skip
 _PLUMBING = re.compile(
     r"aten/src/ATen/native/(TensorIterator\w*|Resize\w*|TypeProperties|ReduceOpsUtils|TensorProperties|TensorDimApply|cuda/Resize)\.(h|cpp|cuh|cu)"
@@ -167,7 +167,7 @@ class CallGraph:
         if self.device == "cuda" and "::" not in name and self.handed.local(spot.inside).behind(name).startswith("cutlass::"):
             return "CUTLASS"
         title = library(name, self.device) if spot.call.form == "call" else ""
-        return title if title and not self._ours(name) else ""
+        return title if title == "QNNPACK" or (title and not self._ours(name)) else ""  # QNNPACK's sources are in the tree
 
     def _functions(self, spot: Spot, name: str) -> tuple[Defined, ...]:
         """The functions that a call enters; for a functor, what it runs."""

@@ -49,7 +49,7 @@ _LIBRARIES = (
 # What only prepares, asks or cleans up.
 _ADMINISTRATION = re.compile(
     r"magma_version|has_\w+_support|expected_\w+|utils::|Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|(?<!ExecuteFusion)Plan(?!Many1)\w*$|"
-    r"cutlass::[a-z]\w*$|qnnp_(log|initialize|params|allocate)|primitive_desc|post_ops|"
+    r"nccl(Group|Comm|Mem)|cutlass::[a-z]\w*$|qnnp_(log|initialize|params|allocate)|primitive_desc|post_ops|"
     r"Algo|_init|_get_|_set_|nullptr|tensor(_desc)?$|::desc|attr|Alignment|Pointer|CheckSum|queue|NullType|CountingInput|Iterator|"
     r"ideep::(tensor|data_type|format|attr|dims|scale|zero|engine|stream|prop_kind|algorithm|lowp)|dnnl::(memory|engine|stream|primitive_attr|algorithm)|"
     r"ReuseState|Traits|Policy|make_|(?<!fb)gemm::|epilogue::|layout::|arch::|MatrixShape|Array$|numeric|half_t|bfloat16|"
