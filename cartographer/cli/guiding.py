@@ -44,9 +44,11 @@ def guide_command(named: str | None, check: bool, operator: str | None, atlas: s
 
 def _places(operator: str, atlas: str | None, *, as_json: bool) -> int:
     from cartographer.guide import places, terminal
+    from cartographer.query import show
 
     with open_atlas(atlas) as reader:
-        found = places.of_operator(reader, operator)
+        _, named = show.find(reader, operator)
+        found = places.touches(reader, reader.group(named[0].base, named[0].namespace))
     if as_json:
         put_json([{"what": t.what, "name": t.text, "path": t.path, "line": t.line} for t in found])
     else:

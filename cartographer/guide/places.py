@@ -8,7 +8,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cartographer.errors import NotFound
 from cartographer.guide.owners import owner_of
 from cartographer.model.operator import Origin, Status
 
@@ -59,16 +58,6 @@ _PURPOSES = {
     "test": re.compile(r"\btest/|pytest|/bin/test|doctest|^\./build/"),
     "lint": re.compile(r"lint"),
 }
-
-
-def of_operator(reader: Reader, name: str) -> tuple[Touch, ...]:
-    """The places of all overloads of an operator, named as people do (`exp`, `aten::exp`, `torch.exp`). Raises NotFound."""
-    plain = name.removeprefix("torch.")
-    namespace, mark, base = plain.rpartition("::")
-    found = reader.group(base.partition(".")[0], namespace if mark else "aten")
-    if not found:
-        raise NotFound(f"no operator is called {name}", hint=f"cartographer search {base}")
-    return touches(reader, found)
 
 
 def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
