@@ -7,8 +7,6 @@ import ast
 import hashlib
 from typing import TYPE_CHECKING
 
-from cartographer.codegen.sources import text_of
-
 if TYPE_CHECKING:
     from cartographer.codegen.sources import Sources
 
@@ -29,13 +27,10 @@ def count_of(sources: Sources, module: str, file: str, key: str = "") -> int:
     a `Register….cpp`, by which the number may depend (`4 if dispatch_key == DispatchKey.CPU else 1`).
     """
     found = sources.module(module)
-    for function in found.functions.values() if found else ():
-        for node in ast.walk(function.node):
-            if isinstance(node, ast.Call) and any(text_of(a) == file for a in node.args):
-                given = next((k.value for k in node.keywords if k.arg == "num_shards"), None)
-                if given is not None:
-                    return _number(given, function.node, key)
-    return 0
+    if found is None or file not in found.shards:
+        return 0
+    number, function = found.shards[file]
+    return _number(number, function, key)
 
 
 def _number(node: ast.expr, function: ast.FunctionDef, key: str) -> int:

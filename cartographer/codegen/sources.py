@@ -144,6 +144,17 @@ class Module:
         return found
 
     @cached_property
+    def shards(self) -> Mapping[str, tuple[ast.expr, ast.FunctionDef]]:
+        """The files that it writes in parts: what it gives as their number, and the function that does."""
+        found: dict[str, tuple[ast.expr, ast.FunctionDef]] = {}
+        for function in self.functions.values():
+            for node in ast.walk(function.node):
+                number = next((k.value for k in node.keywords if k.arg == "num_shards"), None) if isinstance(node, ast.Call) else None
+                if isinstance(node, ast.Call) and number is not None:
+                    found |= {text_of(a): (number, function.node) for a in node.args if text_of(a) not in found}
+        return found
+
+    @cached_property
     def constants(self) -> Mapping[str, Any]:
         """Its constants, those included that it imports from other generators."""
         imported: dict[str, Any] = {}

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from cartographer.dispatch.blocks import block_macros
@@ -19,10 +21,10 @@ from cartographer.dispatch.python.world import World
 from cartographer.dispatch.table import Tables
 from cartographer.expand.macros import MacroTable
 from cartographer.model.atlas import Unresolved
-from cartographer.processes import collector_at_rest
+from cartographer.processes import beside, collector_at_rest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cartographer.dispatch.findings import Defined
     from cartographer.model.dispatch import KeyRules
@@ -73,13 +75,13 @@ def registrations(
     return with_python(in_cpp(facts, sources), operators, sources)
 
 
-def in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes]) -> InCpp:
+def in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes], workers: int = 1) -> InCpp:
     """Read the registrations by hand in C++; torchgen's operators are not needed for them."""
     with collector_at_rest():
-        return _in_cpp(facts, sources)
+        return _in_cpp(facts, sources, workers)
 
 
-def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes]) -> InCpp:
+def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes], workers: int) -> InCpp:
     project = read_project(sources.get)
     texts = {path: sources[path].decode("utf-8", "replace") for path in PATHS if path in sources}
     build = Build(project, _BACKENDS)
@@ -92,7 +94,11 @@ def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes]) -> InC
         if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(data, macros)
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
-    found = library_findings(listed, table, build, scopes(facts)) + Findings(unresolved=notes)
+    known = scopes(facts)
+    half = _half(listed)
+    second = beside(lambda: library_findings(listed[half:], table, build, known), workers=workers)
+    first = library_findings(listed[:half], table, build, known)
+    found = first + second.result() + Findings(unresolved=notes)
     classes = custom_classes(text for _, text in listed)
     found = replace(found, defined=tuple(_with_schema(defined, facts, classes) for defined in found.defined))
     if not complete:
@@ -100,6 +106,12 @@ def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes]) -> InC
         found += Findings(unresolved=(Unresolved("dispatch", "registrations by hand in C++", reason),))
     asked = build.switch if project.settings else lambda _name: True
     return InCpp(found, rules, lambda name: asked(f"USE_{name.upper()}"), complete)
+
+
+def _half(listed: Sequence[tuple[str, str]]) -> int:
+    """Where the files before hold as much text as those behind."""
+    sizes = list(accumulate(len(text) for _, text in listed))
+    return bisect_left(sizes, sizes[-1] / 2) if sizes else 0
 
 
 def with_python(native: InCpp, operators: Iterable[Operator], sources: Mapping[str, bytes]) -> Collected:

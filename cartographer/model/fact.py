@@ -97,18 +97,6 @@ class Include(msgspec.Struct, frozen=True, array_like=True, gc=False):
     names: tuple[str, ...] = ()
 
 
-class PythonRegistration(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A statement by which Python defines or registers operators (see dispatch.python)."""
-
-    form: str  # e.g. "register_meta", "register_decomposition", "define", "impl", "custom_op", "py_impl", ...
-    line: int
-    operators: tuple[str, ...]  # as written: "aten.add.Tensor", a schema string, ...
-    function: str = ""
-    function_line: int = 0
-    key: str = ""
-    detail: tuple[tuple[str, str], ...] = ()  # further keyword arguments, as written
-
-
 class PythonCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A call that Python makes outside of functions, as a decorator, or anywhere when its name speaks of registering.
 
@@ -155,6 +143,5 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     includes: tuple[Include, ...] = ()
     using: tuple[str, ...] = ()  # `using namespace X` and `using X::y`, at file scope
     notes: tuple[str, ...] = ()  # not UTF-8, truncated, too deep, ...
-    python: tuple[PythonRegistration, ...] = ()
     python_calls: tuple[PythonCall, ...] = ()
     python_assignments: tuple[PythonAssignment, ...] = ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a request to an atlas: the stages in order. The only place where they meet."""
+"""From a request to an atlas on disk: what is there already, what is read anew, and how it takes its place."""
 
 from __future__ import annotations
 
@@ -15,37 +15,21 @@ import msgspec
 from cartographer import __version__, resources
 from cartographer.checkout.cache import Cache, write_whole
 from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
-from cartographer.checkout.manifest import manifest
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
 from cartographer.checkout.versions import require_whole_list
-from cartographer.codegen import operators as codegen
-from cartographer.codegen import sources as generators
-from cartographer.codegen.files import generated_files
-from cartographer.compare import advice, bodies
-from cartographer.compare.rows import operator_list
-from cartographer.declare import declarations
-from cartographer.dispatch import assemble, collect
-from cartographer.history.ages import of_operator
-from cartographer.link import inventory, landmarks
-from cartographer.link import operators as link
-from cartographer.model.age import Ages
-from cartographer.model.atlas import Atlas, Strata
-from cartographer.model.source import HistoryLevel
 from cartographer.pipeline import lineage
-from cartographer.pipeline.lists import advice_texts, is_wanted, matching
-from cartographer.processes import beside, collector_at_rest
+from cartographer.pipeline.lists import is_wanted
+from cartographer.pipeline.reading import read_atlas
+from cartographer.processes import collector_at_rest
 from cartographer.progress import SilentProgress
-from cartographer.scan.cache import FactCache
-from cartographer.scan.pool import FactBase, gather_from
 from cartographer.store import writer
 from cartographer.store.reader import inputs_of, lineage_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cartographer.checkout.manifest import Manifest
+    from cartographer.model.atlas import Atlas
     from cartographer.model.lineage import Lineage
-    from cartographer.model.operator import Operator
     from cartographer.model.source import Tree
     from cartographer.pipeline.lineage import Release
     from cartographer.progress import Progress
@@ -65,6 +49,7 @@ class BuildRequest:
     beside: tuple[Release, ...] = ()  # further releases that the operators are followed over
 
 
+@collector_at_rest()
 def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     """Build one atlas; returns the folder that holds atlas.db and index.html.
 
@@ -87,8 +72,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
         progress.note(f"nothing has changed since {out} was built")
         progress.close()
         return out
-    with collector_at_rest():
-        atlas = None if read_before else read_atlas(tree, cache, progress, workers=request.workers)
+    atlas = None if read_before else read_atlas(tree, cache, progress, workers=request.workers)
     seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
     with cache.lock(f"atlas-{hashlib.sha256(os.fsencode(out.absolute())).hexdigest()[:16]}", progress):
         progress.stage("writing atlas.db")
@@ -96,7 +80,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
             replace(atlas, inputs=inputs, seconds=seconds, lineage=followed), out)
         with made as fresh:
             if request.html:
-                render(fresh, out, progress, collected=collected, before=lineage.before(tree.info.tag, releases))
+                render(fresh, out, progress, collected=collected, before=lineage.before(tree.info.tag, releases), written=atlas)
                 write_whole(out / PAGES, f"{inputs} {pages}".encode())
             else:
                 writer.settle(fresh)
@@ -161,77 +145,6 @@ def inputs_digest(tree: Tree) -> str:
     return digest.hexdigest()
 
 
-def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2) -> Atlas:
-    """All stages that read: from a tree to the values of an atlas. What needs nothing of each other is done side by side."""
-    listed = tree.files()
-    scope = manifest(listed)
-    progress.stage("reading the operator lists")
-    declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
-    sources = matching(tree, generators.WANTED)
-    derive = beside(lambda: (codegen.derive(declared, sources), generated_files(sources, {file.path for file in listed})), workers=workers)
-    facts = scan(tree, scope, cache, progress, workers=workers)
-    progress.stage("registrations and dispatch tables")
-    written = matching(tree, collect.WANTED)
-    in_cpp = collect.in_cpp(facts, written)
-    derived, generated = derive.result()
-    findings = beside(lambda: collect.with_python(in_cpp, derived, written), workers=workers)
-    texts = written | matching(tree, link.WANTED)
-    prepared = link.prepare(facts, lambda path: texts[path].decode("utf-8", "replace") if path in texts else None)
-    operators, unresolved = assemble.assemble(derived, findings.result())
-    progress.stage("kernels")
-    linked = link.link(operators, prepared, workers)
-    progress.stage("files and symbols")
-    files = tuple(scoped.file for scoped in scope.files)
-    marks = landmarks.landmarks(linked.operators, facts, matching(tree, landmarks.WANTED))
-    strata = date(tree, cache, progress)
-    texts = advice_texts(tree)
-    return Atlas(
-        source=tree.info,
-        tool_version=__version__,
-        operators=with_ages(linked.operators, strata, facts),
-        files=inventory.file_entries(files, facts),
-        symbols=tuple(inventory.symbols(facts)),
-        stubs=linked.stubs,
-        generated=generated,
-        unresolved=(*unresolved, *linked.unresolved),
-        strata=strata,
-        landmarks=marks,
-        paths=tuple(file.path for file in listed),
-        rows=operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(texts), advice.written_in(texts)),
-        bodies=bodies.of_steps(linked.operators, facts, tree.read_many),
-    )
-
-
-def scan(tree: Tree, scope: Manifest, cache: Cache, progress: Progress, *, workers: int = 2) -> FactBase:
-    """The facts of every file in scope; files that an earlier build has seen come from the cache, by blob id."""
-    blobs = {scoped.file.path: scoped.file.blob for scoped in scope.files}
-    kept = FactCache(cache.folder("facts") / "facts.db" if cache.writable else None)
-    try:
-        return gather_from(blobs, tree.read_many, kept, workers, progress)
-    finally:
-        kept.close()
-
-
-def date(tree: Tree, cache: Cache, progress: Progress) -> Strata:
-    """When each line was laid down, as far as the source has its history."""
-    from cartographer.history.strata import date_tree
-
-    access = history_repository(tree)
-    if access is None:
-        return Strata("none", "this source has no git history; build from a clone to date its lines")
-    return date_tree(
-        Path(access.git_dir), access.commit, level=access.level.value, cache_dir=cache.folder("history") if cache.writable else None, progress=progress,
-    )
-
-
-def with_ages(operators: tuple[Operator, ...], strata: Strata, facts: FactBase) -> tuple[Operator, ...]:
-    """Each operator with the age of its declaration, kernels and derivative, where lines are dated."""
-    if strata.level != HistoryLevel.LINES.value:
-        return operators
-    ages, extent = Ages(strata), inventory.extents(facts)
-    return tuple(replace(operator, age=of_operator(ages, operator, extent)) for operator in operators)
-
-
 def build_demo(out: Path | None, progress: Progress, *, html: bool = True) -> Path:
     """The atlas of mini torch, the repository of our own that comes along: no network, a few seconds."""
     from tempfile import TemporaryDirectory
@@ -242,10 +155,12 @@ def build_demo(out: Path | None, progress: Progress, *, html: bool = True) -> Pa
         return build(BuildRequest(source, out or Path("atlas") / "demo", html=html), progress)
 
 
-def render(fresh: Path, out: Path, progress: Progress, *, collected: bool = False, before: Release | None = None) -> None:
+def render(
+    fresh: Path, out: Path, progress: Progress, *, collected: bool = False, before: Release | None = None, written: Atlas | None = None,
+) -> None:
     """The site of a database that stands beside its place; when all is drawn, both take their places together.
 
-    `before`: the release that it is compared with on its plate of releases.
+    `before`: the release that it is compared with on its plate of releases; `written`: what the database holds, if that is at hand.
     """
     from cartographer.render.write import write_site
     from cartographer.store.reader import Reader
@@ -255,4 +170,4 @@ def render(fresh: Path, out: Path, progress: Progress, *, collected: bool = Fals
         writer.settle(fresh)
 
     with Reader(fresh) as reader:
-        write_site(reader, out, progress, collected=collected, found=lineage.step_to(reader.oplist(), before), when_drawn=settle)
+        write_site(reader, out, progress, collected=collected, found=lineage.step_to(reader.oplist(), before), written=written, when_drawn=settle)

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.compiler import CodeGenerator
 from jinja2.ext import Extension
 from markupsafe import Markup, escape
 
@@ -15,6 +16,9 @@ from cartographer.render import urls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from jinja2 import nodes
+    from jinja2.compiler import Frame
 
     from cartographer.render.pages.frame import Receipt
 
@@ -26,9 +30,35 @@ class _Unindent(Extension):
         return re.sub(r"\n\s+", "\n", source)
 
 
+_SIGN = re.compile(r"[&<>'\"]")
+
+
+def escaped(value: Any) -> str:
+    """A value as it stands in a page. Most texts hold no sign to escape, and the page is joined from plain strings anyway."""
+    if type(value) is str and _SIGN.search(value) is None:
+        return value
+    return escape(value)
+
+
+class _Plainly(CodeGenerator):
+    """Compiles templates that escape by `escaped`, which takes half the time of Markup's own."""
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: CodeGenerator._FinalizeInfo) -> None:  # noqa: ARG002
+        assert frame.eval_ctx.autoescape
+        assert finalize.src is None
+        self.write("environment.escaped(")
+
+
+class _Pages(Environment):
+    """The environment of all pages."""
+
+    code_generator_class = _Plainly
+    escaped = staticmethod(escaped)
+
+
 def create() -> Environment:
     """The environment all pages are written with."""
-    environment = Environment(
+    environment = _Pages(
         loader=FileSystemLoader(resources.folder("templates")),
         autoescape=True,
         undefined=StrictUndefined,
@@ -53,10 +83,9 @@ def receipt(place: Receipt | None) -> Markup:
     if place is None:
         return Markup()
     if place.url is None:
-        return Markup("<span class=r>{}</span>").format(place.text)
-    if _BARE.fullmatch(place.url):  # no attribute needs quotes around it
-        return Markup("<a href={}>{}</a>").format(place.url, place.text)
-    return Markup('<a href="{}">{}</a>').format(place.url, place.text)
+        return Markup(f"<span class=r>{escape(place.text)}</span>")  # noqa: S704 - escaped
+    sign = "" if _BARE.fullmatch(place.url) else '"'  # most attributes need no quotes
+    return Markup(f"<a href={sign}{escape(place.url)}{sign}>{escape(place.text)}</a>")  # noqa: S704 - escaped
 
 
 def receipts(places: Sequence[Receipt]) -> Markup:
@@ -67,7 +96,7 @@ def receipts(places: Sequence[Receipt]) -> Markup:
 def signs(stop: Any) -> Markup:
     """The class attribute of a stop of a descent."""
     found = [name for name, holds in (("gen", stop.generated), ("common", stop.common), ("end", stop.end)) if holds]
-    return Markup(' class="{}"').format(" ".join(found)) if found else Markup()
+    return Markup(f' class="{" ".join(found)}"') if found else Markup()  # noqa: S704 - names of ours
 
 
 def thousands(number: int) -> str:

@@ -9,38 +9,42 @@ from typing import TYPE_CHECKING, Any, cast
 from cartographer.render.catalog import Catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from cartographer.model.atlas import Symbol
+    from cartographer.model.atlas import Atlas, Symbol
     from cartographer.store.reader import Reader
+
+
+_KEPT = frozenset(("info", "operators", "operator_rows", "files", "file_entries", "folders", "stubs", "generated", "eras", "symbols"))
 
 
 class _Remembered:
     """A reader that answers what it was asked before from memory: the catalog and the guide want the same lists."""
 
-    def __init__(self, reader: Reader) -> None:
-        """Stand before `reader`."""
+    def __init__(self, reader: Reader, known: Mapping[str, Any]) -> None:
+        """Stand before `reader`; the answers of `known` are there already."""
         self._reader = reader
-        self._known: dict[str, Any] = {}
+        self._known = dict(known)
 
     def __getattr__(self, name: str) -> Any:
         """Methods without arguments are asked once; all others pass."""
         found = getattr(self._reader, name)
-        if name not in ("info", "operators", "operator_rows", "files", "file_entries", "folders", "stubs", "generated", "eras"):
+        if name not in _KEPT:
             return found
 
         def once() -> Any:
             if name not in self._known:
                 answer = found()
-                self._known[name] = tuple(answer) if name == "operators" else answer
+                self._known[name] = tuple(answer) if name in ("operators", "symbols") else answer
             return self._known[name]
 
         return once
 
 
-def remembered(reader: Reader) -> Reader:
-    """A reader in front of `reader` that keeps its lists."""
-    return cast("Reader", _Remembered(reader))
+def remembered(reader: Reader, written: Atlas | None = None) -> Reader:
+    """A reader in front of `reader` that keeps its lists. What was `written` to the atlas a moment ago is not read again."""
+    known = {"operators": written.operators, "symbols": written.symbols, "file_entries": written.files} if written is not None else {}
+    return cast("Reader", _Remembered(reader, known))
 
 
 def load(reader: Reader) -> Catalog:
