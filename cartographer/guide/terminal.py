@@ -97,7 +97,7 @@ def _text(book: Book, text: Text, body: str, paint: Paint) -> Iterator[str]:
         yield ""
         yield f"{_INDENT}floor {stop.floor}  {paint.strong(stop.title)}"
         if answer:
-            yield f"{_INDENT}{paint.faint(_place(book, answer))}"
+            yield from map(paint.faint, textwrap.wrap(_place(book, answer), width(), initial_indent=_INDENT, subsequent_indent=_INDENT * 2, break_on_hyphens=False))
         yield from _body(book, stop.body, paint)
     yield from _counted(book, text, paint)
 
@@ -140,7 +140,7 @@ def _plain(book: Book, text: str, *, places: bool = True) -> str:
 
 
 def _inline(book: Book, answer: Answer, *, places: bool) -> str:
-    place = _place(book, answer) if places or answer.stale else ""
+    place = _place(book, answer) if places else ""
     return f"{answer.text} ({place})" if place and place != answer.text else answer.text
 
 
