@@ -74,7 +74,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
         return out
     atlas = None if read_before else read_atlas(tree, cache, progress, workers=request.workers)
     seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
-    with cache.lock(f"atlas-{hashlib.sha256(os.fsencode(out.absolute())).hexdigest()[:16]}", progress):
+    with cache.lock(lock_of(out), progress):
         progress.stage("writing atlas.db")
         made = writer.with_lineage(out, followed) if atlas is None else writer.beside(
             replace(atlas, inputs=inputs, seconds=seconds, lineage=followed), out)
@@ -87,6 +87,11 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
                 remove_pages(out, progress)
     progress.close()
     return out
+
+
+def lock_of(out: Path) -> str:
+    """The name of the lock that whoever writes to a folder holds."""
+    return f"atlas-{hashlib.sha256(os.fsencode(out.absolute())).hexdigest()[:16]}"
 
 
 def folder_of(tag: str) -> str:

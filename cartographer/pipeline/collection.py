@@ -22,7 +22,7 @@ from cartographer.compare.operators import compare
 from cartographer.errors import CartographerError, NotFound, UsageError
 from cartographer.model.change import Level, operators_by_level
 from cartographer.pipeline import lineage
-from cartographer.pipeline.building import BuildRequest, build, folder_of, has_pages
+from cartographer.pipeline.building import BuildRequest, build, folder_of, has_pages, lock_of
 from cartographer.store import database
 from cartographer.store.reader import Reader
 
@@ -141,7 +141,8 @@ def refresh(root: Path, progress: Progress) -> None:
         for number, folder in enumerate(folders):
             before = folders[number - 1] if number else None
             after = folders[number + 1] if number + 1 < len(folders) else None
-            told[folder.name] = _plate(folder, before, after, state.get(folder.name, {}))
+            with cache.lock(lock_of(folder), progress):  # nobody draws its pages meanwhile
+                told[folder.name] = _plate(folder, before, after, state.get(folder.name, {}))
             progress.step()
         draw_list(root, [_shelved(folder, told[folder.name]) for folder in reversed(folders)])
         write_whole(root / STATE, (json.dumps(told, indent=1, sort_keys=True) + "\n").encode())
