@@ -139,3 +139,16 @@ def test_an_operator_looked_up_in_the_dispatcher_and_overriders_behind_a_calls_r
     assert steps(files, inner) == [("entry", "reduce_cuda", 2), ("kernel", "reduce", 3), ("library", "ncclReduce", 4), ("kernel", "reduce", 3)]
     maker, _ = made(files, operator("all(Tensor t) -> Tensor", "CUDA", "at::native::all"), inner)
     assert [s.symbol for s in maker.chain(maker.tree.operators[0], "CUDA").steps][1:3] == ["aten::reduce", "at::native::reduce_cuda"]
+
+
+def test_code_compiled_at_run_time_comes_after_code_compiled_before_and_a_launchers_own_lambda_not_at_all():
+    body = ("const auto f_string = jiterator_stringify(\n  template <typename T> T f(T a) { return a; }\n);\nvoid f_cuda(const Tensor& self) {\n"
+            "  if (half) { jitted_gpu_kernel<name, float>(iter, f_string); } else { gpu_kernel(iter, [] GPU_LAMBDA(float a) { return a; }); }\n}\n")
+    assert [s for role, s, _ in cuda(body) if role == "device"] == ["lambda", "elementwise_kernel", "f_string"]
+    loops = LAUNCHER.replace("{ elementwise_kernel<func_t><<<8, 64>>>(1, f); }", "{ wrapped(1, [=] GPU_LAMBDA(int i) { f(i); }); }") + (
+        "namespace at::native { template <typename func_t> void wrapped(int n, const func_t& f) { elementwise_kernel<func_t><<<8, 64>>>(n, f); } }\n")
+    body = ("template <typename func_t> struct Launcher { static void launch(TensorIteratorBase& iter, const func_t& f) { gpu_kernel(iter, f); } };\n"
+            "template <template <typename> class kernel_t> struct Kernel {\n  template <typename func_t> static void launch(TensorIteratorBase& iter, const func_t& f) {\n"
+            "    kernel_t<func_t>::launch(iter, f);\n  }\n};\ntemplate <template <typename> class kernel_t> void flatten(const Tensor& t) {\n"
+            "  Kernel<kernel_t>::launch(iter, [=] GPU_LAMBDA(int i) { return i; });\n}\nvoid f_cuda(const Tensor& self) { flatten<Launcher>(self); }\n")
+    assert [(s, line) for role, s, line in cuda(body, **{N + "cuda/Loops.cuh": loops}) if role == "device"] == [("lambda", 9)]

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Of several ways to the device: which comes first, and which are shown beside it, by cost and by what names tell."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cartographer.link.index import is_source
+from cartographer.link.signatures import parameter_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.link.index import Defined
+    from cartographer.link.reach import Way
+    from cartographer.model.operator import Operator
+
+BRANCHES = 4  # further ways shown beside the main one
+BESIDE = 3.0  # how much more they may cost
+STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
+_TELLING = 3  # letters of a word that tells something inside another name
+_WORD = re.compile(r"[a-z0-9]+")
+_NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl", "copy_"))
+_LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
+
+
+def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way]:
+    """Ways with the likeliest first: cost, corrected by what names tell."""
+    words = words_of(operator.base)
+    backward = "backward" in operator.base
+    own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
+    ways = list(ways)
+    named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
+    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start) - _same_words(w, own, named=named))
+
+
+def _same_words(way: Way, own: set[str], *, named: bool) -> float:
+    """Of several stubs that one call hands over, the one whose words are those of the entry; a stub of quite another name
+    is a step beside the function that bears the entry's (`named`).
+    """
+    if way.registration is None:
+        return 0.0
+    words = name_words(way.site.name.removesuffix("_stub").removesuffix("_kernel"))
+    plain = way.site.name.lower().replace("_", "")
+    if words & own:
+        return 0.3 * len(words & own) / len(words | own)
+    strange = named and not way.hops and not any(w in plain for w in own if len(w) >= _TELLING)
+    return -STRANGE if strange else 0.0
+
+
+def _same_types(way: Way, start: Defined) -> float:
+    """Of overloaded call operators the one that takes what the start takes is meant."""
+    functor = next((h for h in way.hops if h.name == "operator()"), None)
+    if functor is None or not functor.fact.parameters:
+        return 0.0
+    given = [parameter_type(p) for p in start.fact.parameters]
+    wanted = [parameter_type(p) for p in functor.fact.parameters]
+    return 0.8 * sum(w in given for w in wanted) / len(wanted)
+
+
+def beside(ways: list[Way]) -> list[Way]:
+    """The ways worth showing beside the first."""
+    main = ways[0]
+    near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
+    shown = {_what(main)}
+    found = []
+    for way in near:
+        if way.registration is not None:
+            fits = len(way.hops) <= len(main.hops)
+        else:
+            fits = main.registration is None or (way.site.kind == "library" and way.hops[:1] == main.hops[:1])
+        if fits and _what(way) not in shown and not _plumbing(way, main):
+            shown.add(_what(way))
+            found.append(way)
+    return found[:BRANCHES]
+
+
+def _plumbing(way: Way, main: Way) -> bool:
+    """Whether a way ends in what a launcher's own header gives to its kernels, while the main one hands over the work."""
+    return any(
+        g.path != m.path and not is_source(g.path) and any(t.path == g.path for t in way.launch.site.targets)
+        for g in way.site.given[:1] for m in main.site.given[:1]
+    )  # fmt: skip
+
+
+def _what(way: Way) -> tuple[object, ...]:
+    """What runs at a way's end, wherever it is asked for: two launches of one kernel are one."""
+    site = way.launch.site if way.launched is not None else way.site
+    if way.site.kind == "launch" and site.targets and not way.site.given:
+        return ("launch", *(id(t) for t in site.targets))
+    if way.site.kind == "stub":
+        return ("stub", way.site.name)
+    return (way.site.kind, way.site.path, way.site.line)
+
+
+def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:
+    given = () if way.site.kind == "jit" else way.site.given  # a string's name says no more than its kernel's
+    ends = [way.site.name, *(g.symbol for g in given), *(t.name for t in way.site.targets)]
+    passed = [h.name for h in way.hops]
+    last = _likeness(passed[-1], words) if passed else 0.0
+    likeness = max(_likeness(e, words) for e in ends) + 0.5 * last + 0.3 * max((_likeness(p, words) for p in passed), default=0.0)
+    named = " ".join((*ends, *passed)).lower()
+    if not backward and "backward" in named:
+        likeness -= 3.0
+    elif backward and "forward" in named and "backward" not in named:
+        likeness -= 1.5
+    return likeness
+
+
+def _likeness(name: str, words: tuple[str, ...]) -> float:
+    """How much a function's name speaks of an operator."""
+    plain = name.lower().replace("_", "")
+    if words and words[0] in plain:
+        return 1.2 + 0.3 * len(words[0]) / len(plain)  # the closer, the more
+    return 0.75 if any(w in plain for w in words[1:]) else 0.0
+
+
+def words_of(base: str) -> tuple[str, ...]:
+    """The whole name without underscores, then its telling words."""
+    words = [w for w in _WORD.findall(base.lower()) if len(w) > 3 and w not in _NO_WORDS]
+    return ("".join(_WORD.findall(base.lower().replace("native", "").replace("linalg", ""))) or base, *words)
+
+
+def name_words(base: str) -> set[str]:
+    """The telling words of an operator's name, as they stand between underscores."""
+    return {w for w in base.strip("_").split("_") if w} - _LITTLE
+
+
+def base_of(name: str) -> str:
+    """`aten::sort.stable` -> `sort`."""
+    return name.partition("::")[2].partition(".")[0].strip("_")
