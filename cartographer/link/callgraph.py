@@ -32,6 +32,7 @@ LITERALS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 _LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>)?\s*<<<")
 _CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 _SWITCH = re.compile(r"(?:AT|TORCH)_DISPATCH_\w+|DISPATCH_\w+|_AT_DISPATCH\w*")
+_WIDER = re.compile(r"(const\s+)?(double|(c10|std)::complex<)\b")
 _CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
 _MEMBER = re.compile(r"\.|->|::")
 _NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", "at::checkSame", "at::namedinference::", "namedinference::")
@@ -372,6 +373,8 @@ def _for_another(call: Call, device: str) -> bool:
 
 
 def _by_type(defined: Defined) -> bool:
-    """Of specialisations the one for float comes first, the one that most people run."""
+    """Of specialisations and of overloads for one type each the one for float comes first, the one that most people run."""
     special = defined.fact.specialization
-    return bool(special) and special.split(",")[0].strip() != "float"
+    if special:
+        return special.split(",")[0].strip() != "float"
+    return any(_WIDER.match(p) for p in defined.fact.parameters)

@@ -129,7 +129,7 @@ class Handed:
         for cls in general(self.names.classes(name, scope)):
             if not self.follows(cls):
                 continue
-            methods = {d.name for d in self.index.methods.get((cls.path, cls.segments), ())}
+            methods = {d.name for d in self.index.methods.get((cls.path, cls.segments), ())} - {cls.name}
             if (methods or cls.fact.bases) if not callable_only else ("operator()" in methods or methods >= _REDUCES):
                 yield Given(cls.name, cls.path, cls.line)
 

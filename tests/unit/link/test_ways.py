@@ -34,7 +34,7 @@ def test_lambdas_of_the_host_are_no_device_code_and_wrapped_ones_are():
 
 
 def test_functors_through_an_alias_but_no_plain_data():
-    body = "template <typename T> struct Ops {\n T reduce(T a) { return a; }\n T combine(T a) { return a; }\n T project(T a) { return a; }\n};\nstruct Options { int a; };\n"
+    body = "template <typename T> struct Ops {\n T reduce(T a) { return a; }\n T combine(T a) { return a; }\n T project(T a) { return a; }\n};\nstruct Options { Options(int a) : a(a) {} int a; };\n"
     call = "void f_cuda(const Tensor& self) {\n  using ops_t = Ops<float>;\n  ops_t ops(self);\n  gpu_kernel(iter, ops);\n}\n"
     assert ("device", "Ops", 2) in cuda(body + call)
     assert ("device", "Options", 7) not in cuda(body + "void f_cuda(const Tensor& self) { gpu_kernel(iter, Options{}); }\n")
@@ -152,3 +152,8 @@ def test_code_compiled_at_run_time_comes_after_code_compiled_before_and_a_launch
             "    kernel_t<func_t>::launch(iter, f);\n  }\n};\ntemplate <template <typename> class kernel_t> void flatten(const Tensor& t) {\n"
             "  Kernel<kernel_t>::launch(iter, [=] GPU_LAMBDA(int i) { return i; });\n}\nvoid f_cuda(const Tensor& self) { flatten<Launcher>(self); }\n")
     assert [(s, line) for role, s, line in cuda(body, **{N + "cuda/Loops.cuh": loops}) if role == "device"] == [("lambda", 9)]
+
+
+def test_of_overloads_for_one_type_each_the_one_for_float_comes_first():
+    body = "void gemm(int n, const double* a) { cublasDgemm(a); }\nvoid gemm(int n, const float* a) { cublasSgemm(a); }\nvoid f_cuda(const Tensor& self) { gemm(1, p); }\n"
+    assert cuda(body)[1:3] == [("kernel", "gemm", 3), ("library", "cublasSgemm", 3)]
