@@ -18,7 +18,9 @@ SMALL = (
     "guide/pages/glossary.html", "guide/floors/4-the-dispatcher.html", "guide/pages/stack.html", "guide/blue/4-an-operator.html",
 )  # fmt: skip
 REAL = (
-    "index.html", "operators/index.html", "op/add.html", "op/div.html", "op/_foreach_mul.html", "op/linear.html", "territory/index.html",
+    "index.html", "operators/index.html", "operators/2.html", "op/add.html", "op/div.html", "op/_foreach_mul.html", "op/linear.html", "op/conv2d.html",
+    "op/index_select.html", "op/quantized/add.html", "op/prims/add.html", "op/randn.html", "territory/index.html", "source/index.html",
+    "source/torch/nn/functional.py.html", "source/torch/__init__.py.html", "source/c10/cuda/CUDACachingAllocator.cpp.html", "kernels/functions.html",
     "source/aten/src/ATen/native/index.html", "source/aten/src/ATen/native/BinaryOps.cpp.html", "source/torch/index.html", "kernels/index.html",
     "kernels/stubs.html", "kernels/device.html", "generated/index.html", "nodes/index.html", "strata/index.html", "checks/index.html",
     "checks/unresolved.html", "releases/index.html", "lines/index.html", "guide/journeys/linear.html",

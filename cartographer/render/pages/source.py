@@ -273,7 +273,8 @@ def _health(entry: FileEntry) -> str:
 def _folder_health(folder: Folder) -> str:
     if not folder.error_bytes:
         return "read without a parse error"
-    return f"{100 * folder.error_bytes / max(1, folder.size):.2f} % of the bytes are in places the grammar does not understand"
+    share = 100 * folder.error_bytes / max(1, folder.size)
+    return f"{f'{share:.2f}' if share >= 0.01 else 'under 0.01'} % of the bytes are in places the grammar does not understand"
 
 
 def build_folder(site: Site, path: str) -> Page:
