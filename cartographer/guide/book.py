@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from cartographer.store.reader import Reader
 
 
+COLOURS = ("blue", "orange", "green", "grey")
+
+
 @dataclass(frozen=True)
 class Book:
     """All texts and answers. Empty: an atlas without a guide."""
@@ -50,6 +53,11 @@ class Book:
     def absent(self) -> tuple[Stale, ...]:
         """Claims that a wheel cannot show."""
         return tuple(stale for stale in self.stale if stale.absent)
+
+    @cached_property
+    def lines(self) -> tuple[Text, ...]:
+        """The reading lines, the newcomers' first."""
+        return tuple(sorted(self.of_kind("line"), key=lambda t: COLOURS.index(t.fields["colour"])))
 
     def standing(self, *, absent: bool) -> str:
         """How a claim stands that does not resolve: the texts were written for one release, this may be an older or a newer one."""

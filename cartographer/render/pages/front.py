@@ -14,6 +14,7 @@ from cartographer.render.pages.descent import backend_of
 from cartographer.render.pages.frame import Link, Page, Receipt, at
 from cartographer.render.pages.ladder import ladder_of
 from cartographer.render.pages.operator import main_of
+from cartographer.render.prose import guide_address
 from cartographer.render.terrain import FLOOR_SAYS, FLOORS, TERRITORIES, floor_of, territory_of
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class FrontPage:
     doors: tuple[Door, ...]
     floors: tuple[FloorRow, ...]
     territories: tuple[tuple[str, str, int, int, str], ...]  # key, name, lines, files, says
+    lines: tuple[tuple[str, Link], ...]  # the reading lines, for who has no question yet
+    guide: tuple[Link, ...]  # the page of each floor, as far as the guide has one
 
 
 def build(site: Site) -> Page:
@@ -89,6 +92,8 @@ def build(site: Site) -> Page:
         doors=_doors(site),
         floors=_floors(site, stations),
         territories=tuple((t.key, t.name, *lines[t.key], t.says) for t in TERRITORIES if lines[t.key][0]),
+        lines=tuple((text.fields["colour"], Link(text.title.partition(": ")[2] or text.title, guide_address(text.slug))) for text in site.book.lines),
+        guide=tuple(Link(text.title, guide_address(text.slug)) for text in site.book.of_kind("floor")),
     )
     return Page(
         address=urls.MAP,

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cartographer.guide.texts import Stop, Text
     from cartographer.render.site import Site
 
-COLOURS = ("blue", "orange", "green", "grey")
 _SECTIONS = (("floor", "Eight floors"), ("idea", "Twelve ideas"), ("journey", "Journeys"), ("page", "Further pages"))
 
 
@@ -120,7 +119,7 @@ def lines(site: Site) -> Page:
     root = urls.root_from(urls.LINES)
     views = tuple(
         LineView(text.fields["colour"], link_of(text), to_html(site, text.body, root), _stops_of(site, text))
-        for text in sorted(book.of_kind("line"), key=lambda t: COLOURS.index(t.fields["colour"]))
+        for text in book.lines
     )
     sections = tuple((title, tuple(link_of(text) for text in book.of_kind(kind))) for kind, title in _SECTIONS)
     return Page(
@@ -194,7 +193,7 @@ def _counted(site: Site, text: Text) -> tuple[Counted, ...]:
 
 def _turns(site: Site, text: Text) -> tuple[Turn, ...]:
     """Along every line that stops here, else among its kind."""
-    rows = [(line.fields["colour"], line.line_stops) for line in _by_colour(site) if text.slug in line.line_stops]
+    rows = [(line.fields["colour"], line.line_stops) for line in site.book.lines if text.slug in line.line_stops]
     rows = rows or [("", tuple(t.slug for t in site.book.of_kind(text.kind)))]
     return tuple(_turn(site, colour, row, row.index(text.slug)) for colour, row in rows)
 
@@ -203,10 +202,6 @@ def _turn(site: Site, colour: str, row: tuple[str, ...], here: int) -> Turn:
     around = (row[here - 1] if here else "", row[here + 1] if here + 1 < len(row) else "")
     before, after = (link_of(site.book.by_slug[slug]) if slug in site.book.by_slug else None for slug in around)
     return Turn(colour, before, after)
-
-
-def _by_colour(site: Site) -> list[Text]:
-    return sorted(site.book.of_kind("line"), key=lambda t: COLOURS.index(t.fields["colour"]))
 
 
 def _descent(site: Site, text: Text, root: str) -> tuple[FloorView, ...]:
