@@ -25,6 +25,9 @@ WORDS = {
 }  # fmt: skip
 
 
+EVER = "unknown before"  # of an operator that the first release has
+
+
 @dataclass(frozen=True, slots=True)
 class Lineage:
     """What became of every operator. Without `releases` only one release was read."""
@@ -39,7 +42,7 @@ class Lineage:
         """(what, the releases): `("since", ("v1.2.0",))`, `("schema changed", ("v1.5.0", "v1.7.0"))`, in the order of the first."""
         events = self.events.get(name, ())
         if name in self.first:
-            rows: dict[str, list[str]] = {"in the first release that was read": [self.releases[0]]}
+            rows: dict[str, list[str]] = {EVER: [self.releases[0]]}
         elif events and events[0][1] in (CAME, NAMED):
             rows = {"since" if events[0][1] == CAME else "this overload since": [self.releases[events[0][0]]]}
             events = events[1:]
@@ -53,10 +56,6 @@ class Lineage:
     def since(self, base: str) -> str:
         """The first release that has an operator of this full name without overload; "" when none is known."""
         return self._bases().get(base, "")
-
-    def is_first(self, release: str) -> bool:
-        """Whether nothing is known of what was before a release."""
-        return release == self.releases[0]
 
     def _bases(self) -> Mapping[str, str]:
         if not self._firsts:

@@ -133,11 +133,13 @@ def _history(site: Site, op: Operator, *, whole: bool) -> Fact | None:
     items = []
     base = op.name.partition(".")[0]
     if whole and (first := followed.since(base)) not in rows[0][1]:
-        known = f"{first} already, the first release that was read" if followed.is_first(first) else f"since {first}"
-        items.append(Item(f"{short_name(base)} {'in' if followed.is_first(first) else ''} {known}".replace("  ", " "), code=False))
+        ever = f"unknown before {first}" if first == followed.releases[0] else f"since {first}"
+        items.append(Item(f"{short_name(base)}: {ever}", code=False))
     tag, listed = site.catalog.source.tag, op.name in site.changed
     plate = f"{urls.RELEASES}#{releases.anchor(op.name)}"
-    items += [Item(f"{what} {', '.join(when)}", code=False, address=plate if tag in when and listed else None) for what, when in rows]
+    looked = f"{urls.RELEASES}#looked-at"  # which releases were read
+    for number, (what, when) in enumerate(rows):
+        items.append(Item(f"{what} {', '.join(when)}", code=False, address=plate if tag in when and listed else None if number else looked))
     return Fact("History", tuple(items))
 
 

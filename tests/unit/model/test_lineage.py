@@ -18,7 +18,7 @@ def test_an_operator_that_comes_changes_and_goes() -> None:
 
 def test_before_the_first_release_nothing_is_known() -> None:
     found = made({}, {"aten::f": ("schema",)}, {"aten::f": ("schema",)}, first=frozenset({"aten::f"}))
-    assert found.says("aten::f") == (("in the first release that was read", ("v1.0.0",)), ("schema changed", ("v1.2.0", "v1.10.0")))
+    assert found.says("aten::f") == (("unknown before", ("v1.0.0",)), ("schema changed", ("v1.2.0", "v1.10.0")))
 
 
 def test_what_came_back_and_what_only_has_a_new_overload() -> None:
