@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 # TORCH_LIBRARY, _FRAGMENT, _IMPL; 1.7 spelled the second TORCH_LIBRARY_FRAGMENT_THIS_API_IS_FOR_PER_OP_REGISTRATION_ONLY.
 BLOCK = re.compile(r"(?:STABLE_)?TORCH_LIBRARY(?:(_FRAGMENT)(?:_[A-Z_]+)?|(_IMPL))?\Z")
-_BLOCK_FAMILY = re.compile(r"_?(?:STABLE_|MAKE_)?TORCH_LIBRARY")
+# What is read as it stands, and what it is made of in torch/library.h. Any other macro is looked into, whatever its name.
+_BLOCK_FAMILY = re.compile(rf"{BLOCK.pattern}|(?:_|MAKE_)\w*TORCH_LIBRARY")
+_UNKNOWN = re.compile(r"(?:STABLE_)?TORCH_LIBRARY_[A-Z_]+\Z")
 _MENTIONS = (b"TORCH_LIBRARY", b"RegisterOperators", b"OperatorGenerator")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
@@ -56,6 +58,7 @@ class FileBlocks:
     blocks: tuple[Block, ...]
     functions: dict[str, LibraryFunction]
     constants: dict[str, tuple[Token, ...]]  # const char* and arrays of them: their initialiser's tokens
+    unknown: tuple[Token, ...] = ()  # macros that look like a block's head, and are none that we know
 
 
 def block_macros(table: MacroTable) -> frozenset[str]:
@@ -84,7 +87,7 @@ def read_blocks(path: str, tokens: list[Token], table: MacroTable, macros: froze
     tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(tokens)
     reader = _Reader(path, tokens)
     reader.read()
-    return FileBlocks(path, tuple(reader.blocks), reader.functions, reader.constants)
+    return FileBlocks(path, tuple(reader.blocks), reader.functions, reader.constants, tuple(reader.unknown))
 
 
 def matching(tokens: Sequence[Token], at: int) -> int:
@@ -134,6 +137,7 @@ class _Reader:
     def __init__(self, path: str, tokens: list[Token]) -> None:
         self.path = path
         self.blocks: list[Block] = []
+        self.unknown: list[Token] = []
         self.functions: dict[str, LibraryFunction] = {}
         self.constants: dict[str, tuple[Token, ...]] = {}
         self._tokens = tokens
@@ -176,6 +180,8 @@ class _Reader:
             return end, depth
         if following == "(" and (found := BLOCK.match(text)) is not None:
             return self._block(index, found.group(1) or found.group(2), depth)
+        if following == "(" and _UNKNOWN.match(text) and "{" in [t.text for t in tokens[matching(tokens, index + 1) + 1 :][:1]]:
+            self.unknown.append(tokens[index])
         if (text == "RegisterOperators" and following in ("(", "{")) or (
             text == "RegisterOperators" and index + 2 < len(tokens) and tokens[index + 2].text in ("(", "{")
         ):

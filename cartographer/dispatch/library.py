@@ -65,6 +65,9 @@ def library_findings(
         except ExpansionTooLargeError as error:
             found += Findings(unresolved=(Unresolved("dispatch", path, f"expansion without bounds: {error}", path),))
             continue
+        for token in file.unknown:
+            reason = "a registration macro whose meaning is not known"
+            found += Findings(unresolved=(Unresolved("dispatch", token.text, reason, path, token.line),))
         for block in file.blocks:
             found += _block_findings(block, file, table, build, known)
         if "/jit/" in path:

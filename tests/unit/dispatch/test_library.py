@@ -128,3 +128,14 @@ def test_kernels_are_named_as_cpp_looks_them_up():
     text = 'namespace at::functorch { namespace {\nTORCH_LIBRARY_IMPL(aten, CPU, m) { m.impl("a", native::a); m.impl("b", b); }\n} }'
     known = frozenset({"at", "at::native", "at::functorch"})
     assert [r[2] for r in registered(text, known=known)] == ["at::native::a", "at::functorch::b"]
+
+
+def test_a_new_macro_over_a_known_one_needs_nothing():
+    thing = MacroDefinition("TORCH_LIBRARY_THING", ("ns", "k", "m"), 1, "TORCH_LIBRARY_IMPL(ns, k, m)")
+    assert registered('\nTORCH_LIBRARY_THING(aten, CPU, m) {\nm.impl("add.out", &f);\n}', thing) == [("aten::add.out", "CPU", "f", 3)]
+
+
+def test_a_new_macro_that_is_all_its_own_is_noted():
+    found = findings('\nTORCH_LIBRARY_THING(aten, CPU, m) { m.impl("add.out", &f); }\nTORCH_LIBRARY_init_aten(m);')
+    assert [(u.subject, u.line) for u in found.unresolved] == [("TORCH_LIBRARY_THING", 2)]
+    assert found.registered == ()
