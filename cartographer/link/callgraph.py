@@ -213,7 +213,8 @@ class CallGraph:
             return
         member = _MEMBER.split(spot.call.name)[-1].strip()
         if self.device == "mps" and member in METAL_REQUESTS:
-            yield spot.site("metal", member, texts=tuple(t for a in spot.call.arguments for t in LITERALS.findall(a)))
+            texts = tuple(t for a in spot.call.arguments for t in LITERALS.findall(a))
+            yield spot.site("metal", member, texts=texts or tuple(t for a in self.handed.initial(spot) for t in LITERALS.findall(a)))
             return
         if self.device == "cpu" and member in CPU_LOOPS:
             yield spot.site("loop", member, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))

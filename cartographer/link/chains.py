@@ -14,9 +14,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cartographer.link.bound import bound_by
 from cartographer.link.descent import Below, Descent
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
+from cartographer.link.index import CLASSES
 from cartographer.link.steps import definition_step
 from cartographer.link.tree import Tree, tree_of
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
@@ -25,6 +27,7 @@ from cartographer.processes import beside
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
     from cartographer.model.fact import FileFacts
     from cartographer.model.location import Location
@@ -132,7 +135,7 @@ class ChainMaker:
             return Chain(Status.UNRESOLVED, entry.reason if self.tree.has_kernels else "the bodies of kernels are not in a wheel")
         composite = outcome in ("math kernel", "nested kernel", "catch all")
         first = definition_step("entry", entry.defined, entry.reason)
-        below = self._descent.below(entry.defined, operator, key, composite=composite)
+        below = self._descent.below(entry.defined, operator, key, composite=composite, bound=self._bound(registration, entry.defined))
         if below.works:
             self._working.add((operator.name, key))
             return Chain(Status.RESOLVED, None, (first, *below.steps))
@@ -143,6 +146,18 @@ class ChainMaker:
         if not below.steps and shape is not None and shape.view:
             first = replace(first, note="; ".join(filter(None, (first.note, "a view: sizes, strides and storage, no device code"))))
         return Chain(Status.RESOLVED, None, (first, *below.steps, *self._other_layout(operator, key, outcome)))
+
+    def _bound(self, registration: Registration, defined: Defined) -> Bound:
+        """The template arguments that a hand-written registration names."""
+        place = registration.place
+        if place is None or self.tree.source is None:
+            return ()
+        lines = (self.tree.source(place.path) or "").split("\n")[place.line - 1 : place.line + 2]
+        if defined.fact.template:
+            return bound_by(lines, defined.name, defined.fact.template)
+        owner = defined.segments[-2] if len(defined.segments) > 1 else ""
+        classes = [d for d in self.tree.index.named(owner) if d.path == defined.path and d.fact.kind in CLASSES]
+        return bound_by(lines, owner, classes[0].fact.template) if classes else ()
 
     def _twin(self, operator: Operator, key: str, registration: Registration, defined: Defined) -> tuple[Step, ...]:
         """Where the CUDA build has only a function that raises: the one of a ROCm build (MIOpen's operators), and what it runs."""

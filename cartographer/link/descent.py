@@ -20,6 +20,7 @@ from cartographer.link.steps import call_step, definition_step, end_steps, stub_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
     from cartographer.link.sites import Given
@@ -54,20 +55,20 @@ class Descent:
     tree: Tree
     onward: Callable[[Operator, str], Below | None]
     callers: Callable[[str], int]
-    _known: dict[tuple[int, str, bool, str], Below] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[int, str, bool, str, Bound], Below] = field(default_factory=dict, repr=False)
 
-    def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool) -> Below:
-        """The steps below one entry."""
-        at = (id(defined), key, composite, operator.base)
+    def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
+        """The steps below one entry; `bound` are the template arguments with which it is registered."""
+        at = (id(defined), key, composite, operator.base, bound)
         known = self._known.get(at)
         if known is None:
-            known = self._worked_out(defined, operator, key, composite=composite)
+            known = self._worked_out(defined, operator, key, composite=composite, bound=bound)
             if known.complete:
                 self._known[at] = known
         return known
 
-    def _worked_out(self, defined: Defined, operator: Operator, key: str, *, composite: bool) -> Below:
-        reach = self.tree.search(key).reach(defined)
+    def _worked_out(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound) -> Below:
+        reach = self.tree.search(key).bounded(defined, bound)
         ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined)
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]

@@ -99,6 +99,12 @@ class Handed:
             known = self._locals[id(inside)] = variables_of(text, inside.fact.line)
         return known
 
+    def initial(self, spot: Spot) -> Iterator[str]:
+        """The texts with which the variables among the arguments begin: `const std::string kernel = "searchsorted_" + …;`."""
+        for argument in spot.call.arguments:
+            if self.source is not None and spot.inside.use is None and _IDENTIFIER.fullmatch(argument):
+                yield from re.findall(rf"\b{argument}\s*=\s*([^;]*);", self._text(spot.inside))
+
     def pointed(self, name: str, spot: Spot) -> Iterator[Defined]:
         """The functions that a variable points to: `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`."""
         for written in _QUALIFIED.findall(self.local(spot.inside).assigned.get(name, "")):

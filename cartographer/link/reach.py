@@ -13,11 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cartographer.link.bound import contradicts
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
 from cartographer.link.stubs import serving
 
 if TYPE_CHECKING:
+    from cartographer.link.bound import Bound
     from cartographer.link.callgraph import CallGraph
     from cartographer.link.index import Defined
     from cartographer.link.sites import Site
@@ -123,11 +125,24 @@ class Search:
             self._cut = False
         return answer
 
-    def _worked_out(self, start: Defined, depth: int) -> Reach:
+    def bounded(self, start: Defined, bound: Bound) -> Reach:
+        """The ways of a template's function for given arguments: `bound` are its parameters with their values."""
+        if not bound:
+            return self.reach(start)
+        self._active.add(id(start))
+        answer = self._worked_out(start, 0, bound)
+        self._active.discard(id(start))
+        self._partial.clear()
+        self._cut = False
+        return answer
+
+    def _worked_out(self, start: Defined, depth: int, bound: Bound = ()) -> Reach:
         ways: list[Way] = []
         operators: list[OperatorCall] = []
         nulls: list[str] = []
         for site in self.graph.sites(start):
+            if bound and contradicts(site.branch, bound):
+                continue
             if site.kind == "operator":
                 operators.append(OperatorCall(site, ()))
             elif site.kind == "stub":

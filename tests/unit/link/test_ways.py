@@ -157,3 +157,9 @@ def test_code_compiled_at_run_time_comes_after_code_compiled_before_and_a_launch
 def test_of_overloads_for_one_type_each_the_one_for_float_comes_first():
     body = "void gemm(int n, const double* a) { cublasDgemm(a); }\nvoid gemm(int n, const float* a) { cublasSgemm(a); }\nvoid f_cuda(const Tensor& self) { gemm(1, p); }\n"
     assert cuda(body)[1:3] == [("kernel", "gemm", 3), ("library", "cublasSgemm", 3)]
+
+
+def test_a_metal_kernels_name_put_together_in_a_variable():
+    files = {N + "mps/operations/S.mm": 'namespace at::native {\nTensor s_mps(const Tensor& self) {\n  const std::string kernel = "search_" + type(self);\n'
+             "  auto p = lib.getPipelineStateForFunc(kernel);\n}\n}\n", N + "mps/kernels/S.metal": "kernel void search(device float* p [[buffer(0)]]) {\n}\n"}
+    assert steps(files, operator("s(Tensor self) -> Tensor", "MPS", "at::native::s_mps"), key="MPS")[1:] == [("device", "search", 1)]
