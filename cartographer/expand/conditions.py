@@ -26,7 +26,10 @@ def evaluate(condition: str, value_of: Callable[[str], Value], defined: Callable
     unknown; a function-like use `AT_MKLDNN_ENABLED()` asks for the name's value.
     """
     reader = _Reader([t for t in tokenize(condition) if t.text.strip()], value_of, defined)
-    value = reader.binary(0)
+    try:
+        value = reader.binary(0)
+    except RecursionError:  # nested beyond what a compiler would take
+        return None
     return None if value is None or reader.left() else bool(value)
 
 

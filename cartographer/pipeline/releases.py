@@ -48,7 +48,7 @@ def compare_releases(
     found = compare(*(listed for listed, _ in sides))
     if all(db is not None for _, db in sides):
         readers = [Reader(db) for _, db in sides if db is not None]
-        with closing(readers[0]), closing(readers[1]):
+        with closing(readers[0]), closing(readers[1]), doubting(readers[1].path), doubting(readers[0].path):
             found = with_atlases(found, readers[0].compared(), readers[1].compared())
     found = replace(found, notes=(*found.notes, *notes))
     if core:

@@ -153,3 +153,8 @@ def test_conditions_nested_without_end_are_not_told():
     deep = "(" * 100_000
     with pytest.raises(RecursionError):
         evaluate(deep, lambda _n: 1, lambda _n: 1)
+
+
+def test_a_condition_nested_without_end_cannot_be_told():
+    for nested in ("(" * 5_000, "!" * 5_000 + "1", "-" * 5_000):
+        assert evaluate(nested, lambda _: 1, lambda _: 1) is None
