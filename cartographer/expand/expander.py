@@ -108,7 +108,7 @@ class Expander:
                 out.append(token)
                 index += 1
         return [
-            t._replace(hidden=t.hidden | hidden, guards=t.guards or use.guards) for t in out if t.kind != "placemarker"
+            Token(t.kind, t.text, t.path, t.line, t.spaced, t.guards or use.guards, t.hidden | hidden) for t in out if t.kind != "placemarker"
         ]
 
     def _expanded_argument(self, argument: list[Token]) -> list[Token]:

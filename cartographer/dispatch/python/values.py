@@ -222,3 +222,20 @@ def affordable(*values: Value) -> bool:
 def is_known(value: Value) -> bool:
     """Whether we can tell the value, at least its outside."""
     return not isinstance(value, Unknown)
+
+
+def type_names(value: Value) -> set[str]:
+    """The names of classes that a value belongs to."""
+    if isinstance(value, Instance):
+        return value.cls.names()
+    if isinstance(value, TypeName):
+        return {"type"}
+    return set(getattr(type(value), "TYPE_NAMES", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A name taken from a module that we evaluate only if the name is used."""
+
+    module: Module
+    name: str

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions of the tree: how they are made, and what a call of one gives."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cartographer.dispatch.python.evaluate import evaluate
+from cartographer.dispatch.python.values import Bound, Class, Function, Instance, Native, Partial, Scope, Unknown, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cartographer.dispatch.python.execute import Interpreter
+    from cartographer.model.location import Location
+
+DEPTH = 60  # nested calls
+
+
+def make_function(
+    run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, name: str
+) -> Function:
+    """The function that a definition makes, its defaults evaluated."""
+    defaults = [evaluate(run, d, scope) for d in node.args.defaults]
+    keyword_defaults = {
+        a.arg: evaluate(run, d, scope) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None
+    }
+    return Function(node, scope, name, name, defaults, keyword_defaults)
+
+
+def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
+    """`function(*args, **keywords)`."""
+    run.step()
+    match function:
+        case Native():
+            return function.call(run, args, keywords, place)
+        case Bound():
+            return run.call(function.function, [function.receiver, *args], keywords, place)
+        case Partial():
+            return run.call(function.function, [*function.arguments, *args], {**function.keywords, **keywords}, place)
+        case Function():
+            return _call_function(run, function, args, keywords)
+        case Class():
+            return _construct(run, function, args, keywords, place)
+        case Instance():
+            try:
+                return run.call(Bound(function.cls.lookup("__call__"), function), args, keywords, place)
+            except KeyError:
+                return Unknown("call")
+        case _ if hasattr(type(function), "call"):
+            return function.call(run, args, keywords, place)
+    return Unknown("call")
+
+
+def _construct(run: Interpreter, cls: Class, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
+    made = Instance(cls)
+    try:
+        begin = cls.lookup("__init__")
+    except KeyError:  # a dataclass, or a class that a library makes: arguments are fields in order
+        made.attributes.update(zip(cls.fields(), args, strict=False))
+        made.attributes.update(keywords)
+        return made
+    run.call(begin, [made, *args], keywords, place)
+    return made
+
+
+def _call_function(run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> Value:
+    if function.generator is None:
+        node = function.node
+        function.generator = isinstance(node, ast.AsyncFunctionDef) or (
+            not isinstance(node, ast.Lambda) and _may_yield(run, function) and _yields(node.body)
+        )
+    if function.generator or run.depth >= DEPTH:
+        return Unknown(function.name)
+    variables = _arguments(function, args, keywords)
+    if variables is None:
+        return Unknown(function.name)
+    scope = Scope(variables, function.scope, function.scope.module, owner=function.owner, receiver=args[0] if args else None)
+    if isinstance(function.node, ast.Lambda):
+        return evaluate(run, function.node.body, scope)
+    run.depth += 1
+    try:
+        outcome = run.block(function.node.body, scope)
+    finally:
+        run.depth -= 1
+    if outcome == "return":
+        scope.candidates.append(run.returned)
+    elif not scope.candidates:
+        return None
+    known = [c for c in scope.candidates if not isinstance(c, Unknown)]
+    return known[0] if known else Unknown(function.name)
+
+
+def _may_yield(run: Interpreter, function: Function) -> bool:
+    """A quick look at the text of a function, before its tree is searched."""
+    name, node = function.scope.module.name, function.node
+    if name not in run.lines:
+        run.lines[name] = run.sources.text(name).split(b"\n") if run.sources.path(name) else []
+    part = run.lines[name][node.lineno - 1 : node.end_lineno]
+    return any(b"yield" in line or b"await" in line for line in part)
+
+
+def _arguments(  # noqa: C901 - the ways in which an argument finds its parameter
+    function: Function, args: list[Value], keywords: dict[str, Value]
+) -> dict[str, Value] | None:
+    """Bind arguments to parameters; None when they do not fit."""
+    given = function.node.args
+    names = [a.arg for a in (*given.posonlyargs, *given.args)]
+    bound = dict(zip(names, args, strict=False))
+    if len(args) > len(names):
+        if given.vararg is None:
+            return None
+        bound[given.vararg.arg] = tuple(args[len(names) :])
+    elif given.vararg is not None:
+        bound[given.vararg.arg] = ()
+    rest: dict[str, Value] = {}
+    for name, value in keywords.items():
+        if name in names or any(name == a.arg for a in given.kwonlyargs):
+            bound[name] = value
+        else:
+            rest[name] = value
+    if given.kwarg is not None:
+        bound[given.kwarg.arg] = rest
+    elif rest:
+        return None
+    for name, default in zip(names[len(names) - len(function.defaults) :], function.defaults, strict=True):
+        bound.setdefault(name, default)
+    for name, default in function.keyword_defaults.items():
+        bound.setdefault(name, default)
+    for name in (*names, *(a.arg for a in given.kwonlyargs)):
+        bound.setdefault(name, Unknown(name))
+    return bound
+
+
+def super_of(scope: Scope) -> Value:
+    """`super()` of the method that runs in a scope."""
+    at: Scope | None = scope
+    while at is not None and at.owner is None:
+        at = at.parent
+    if at is None or at.owner is None:
+        return Unknown("super")
+    return _Super(at.owner, at.receiver)
+
+
+@dataclass(frozen=True, slots=True)
+class _Super:
+    owner: Class
+    receiver: Value
+
+    def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
+        """A member of the bases, bound to the object."""
+        for base in self.owner.bases:
+            if isinstance(base, Class):
+                try:
+                    return Bound(base.lookup(name), self.receiver)
+                except KeyError:
+                    continue
+        return Unknown(name)
+
+
+def _yields(body: Sequence[ast.AST]) -> bool:
+    """Whether a function's own body, not that of functions inside, yields."""
+    todo = list(body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            todo.extend(ast.iter_child_nodes(node))
+    return False
