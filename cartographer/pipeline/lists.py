@@ -106,11 +106,6 @@ def _makers_version() -> str:
     return digest.hexdigest()
 
 
-def advice_texts(tree: Tree) -> dict[str, bytes]:
-    """The files that may say what to call instead of an operator."""
-    return dict(tree.read_many([f.path for f in tree.files() if advice.WANTED.fullmatch(f.path)]))
-
-
 def matching(tree: Tree, globs: Iterable[str]) -> dict[str, bytes]:
     """The bytes of the files that one of the globs names."""
     patterns = tuple(globs)
