@@ -37,20 +37,19 @@ def diff_command(
 
     Exit code: 0 nothing at or above --fail-on, 1 something, 2 could not compare.
     """
-    import gc
-
     from cartographer import progress
     from cartographer.compare.forms import FORMS
     from cartographer.compare.selection import Selection
     from cartographer.errors import CartographerError, CompareError
     from cartographer.model.change import Level
     from cartographer.pipeline import releases
+    from cartographer.processes import collector_at_rest
 
-    gc.disable()  # much is made, nothing is thrown away, and soon all is over
     teller = progress.for_terminal(quiet=not sys.stderr.isatty())
     try:
         selection = Selection(Level[level.upper()], ops, backend or "", kinds)
-        found = releases.compare_releases(old, new, repo=repo, wheel=origin == "wheel", selection=selection, core=core, progress=teller)
+        with collector_at_rest():  # much is made, nothing is thrown away
+            found = releases.compare_releases(old, new, repo=repo, wheel=origin == "wheel", selection=selection, core=core, progress=teller)
     except CartographerError as error:
         raise CompareError(error.message, where=error.where, hint=error.hint) from error
     except OSError as error:

@@ -94,3 +94,15 @@ def test_nothing_is_kept_where_nothing_can_be(repository, tmp_path, monkeypatch)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("CARTOGRAPHER_CACHE", str(tmp_path / "file" / "cache"))
     assert compare_releases("v0.1.0", "v0.2.0", repo=repository).changes
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("a fault of ours"), PermissionError(13, "Permission denied", "somewhere"), CompareError("unreadable")])
+def test_what_could_not_be_compared_is_never_no_changes(fault, monkeypatch) -> None:
+    from cartographer.cli import _run
+    from cartographer.pipeline import releases
+
+    def fails(*_, **__):
+        raise fault
+
+    monkeypatch.setattr(releases, "compare_releases", fails)
+    assert _run(["diff", "v1", "v2", "--fail-on", "break"], debug=False) == 2
