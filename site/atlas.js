@@ -166,30 +166,36 @@
   }
   function stem(word) { return word.length > 4 && !/[._:]/.test(word) ? word.replace(/(?:ing|ed|es|s)$/, "") : word; }
   function spaced(text) { return " " + text.replace(/[^a-z0-9_]+/g, " "); }
-  function holds(text, word) { return text.indexOf(spaced(word).replace(/^ +/, " ")) >= 0 || (/[.:]/.test(word) && text.indexOf(" " + word.split(/[.:]+/).pop()) >= 0); }
+  function needle(word) { return { whole: spaced(word).replace(/^ +/, " "), last: /[.:]/.test(word) ? " " + word.split(/[.:]+/).pop() : "" }; }
+  function holds(text, word) { return text.indexOf(word.whole) >= 0 || (word.last !== "" && text.indexOf(word.last) >= 0); }
   var weighed = { query: null };
   function weigh(query) {  // once a query: its words, and what each is worth
     if (weighed.query === query) { return weighed; }
     var guide = rows["0"].filter(function (row) { return row.kind === "guide"; }), all = 0;
-    guide.forEach(function (row) { if (!row.known) { row.known = spaced(row.low + " " + row.words); row.told = " " + row.bag; row.phrases = row.words.split("|").concat(row.low); } });
-    var words = wordsOf(query).map(stem).map(function (word) {
-      var pages = guide.filter(function (row) { return holds(row.known, word) || holds(row.told, word); }).length;
-      var worth = Math.log(1 + guide.length / Math.max(pages, 2));
-      all += worth;
-      return { word: word, worth: worth };
+    guide.forEach(function (row) {
+      if (row.known) { return; }
+      row.known = spaced(row.low + " " + row.words); row.told = " " + row.bag;
+      row.phrases = row.words.split("|").concat(row.low).filter(Boolean).map(function (phrase) { return { as: phrase, spaced: spaced(phrase) }; });
     });
+    var words = wordsOf(query).map(stem).map(needle);
+    if (words.length > 1) {
+      words.forEach(function (word) {
+        var pages = guide.filter(function (row) { return holds(row.known, word) || holds(row.told, word); }).length;
+        word.worth = Math.log(1 + guide.length / Math.max(pages, 2));
+        all += word.worth;
+      });
+    }
     weighed = { query: query, words: words, all: all };
     return weighed;
   }
   function guideScore(row, query) {
     var best = score(row.low, query), asked = weigh(query), sum = 0, single = 0;
-    row.phrases.forEach(function (phrase) { var points = phrase ? score(phrase, query) : -1; if (points >= 0 && (best < 0 || points < best)) { best = points; } });
+    row.phrases.forEach(function (phrase) { var points = score(phrase.as, query); if (points >= 0 && (best < 0 || points < best)) { best = points; } });
     if (best >= 0 || asked.words.length < 2) { return best; }
-    asked.words.forEach(function (each) { sum += holds(row.known, each.word) ? each.worth : holds(row.told, each.word) ? each.worth / 2 : 0; });
+    asked.words.forEach(function (word) { sum += holds(row.known, word) ? word.worth : holds(row.told, word) ? word.worth / 2 : 0; });
     if (sum / asked.all < 0.45) { return -1; }
     row.phrases.forEach(function (phrase) {  // words that stand together in one question count more
-      var text = spaced(phrase);
-      single = Math.max(single, asked.words.filter(function (each) { return holds(text, each.word); }).length / asked.words.length);
+      single = Math.max(single, asked.words.filter(function (word) { return holds(phrase.spaced, word); }).length / asked.words.length);
     });
     return 5200 - 3600 * sum / asked.all - 800 * single;
   }
@@ -267,7 +273,7 @@
       });
     });
     if (!found.length && inner) { return find(tail); }
-    if (found.length < 3 && query.length > 3 && query.length < 40) {
+    if (found.length < 3 && query.length > 3 && query.length < 40 && !words.length) {
       var most = query.length > 7 ? 2 : 1;
       (rows["0"] || []).forEach(function (row) {
         var part = row.low.split(/\.|::/).filter(function (p) { return p !== "torch" && p !== "aten"; });
