@@ -9,11 +9,19 @@ from cartographer.codegen.function import IMPLICIT, IMPLICIT_NESTED, Function, K
 from cartographer.codegen.sources import MODEL
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cartographer.codegen.sources import Sources
     from cartographer.model.declaration import Declarations, NativeFunction
+    from cartographer.model.schema import FunctionSchema
 
-# Every operator of aten gets this tag when tags.yaml knows it (from_yaml).
-_COMPLIANT = "pt2_compliant_tag"
+# What from_yaml tags by itself, each only where the release's tags.yaml knows the tag: all of aten, and since 2.13 what
+# writes into `out=` arguments or works in place.
+_IMPLIED_TAGS: dict[str, Callable[[FunctionSchema], bool]] = {
+    "pt2_compliant_tag": lambda schema: schema.name.namespace in {"", "aten"},
+    "out": lambda schema: bool(schema.out),
+    "inplace": lambda schema: schema.name.inplace,
+}
 _COMPOSITE_ONLY = ({IMPLICIT}, {IMPLICIT_NESTED}, {IMPLICIT, IMPLICIT_NESTED})
 
 
@@ -22,14 +30,12 @@ def functions(declarations: Declarations, sources: Sources) -> list[Function]:
     rules = SchemaRules(sources)
     structured = sources.strings(MODEL, "STRUCTURED_DISPATCH_KEYS")
     ufunc = sources.strings(MODEL, "UFUNC_DISPATCH_KEYS")
-    compliant = any(tag.tag == _COMPLIANT for tag in declarations.tags)
+    implied = {tag.tag: _IMPLIED_TAGS[tag.tag] for tag in declarations.tags if tag.tag in _IMPLIED_TAGS}
     default = default_key(sources)
     made = []
     for row in declarations.functions:
         kernels = _kernels(row, structured, ufunc, default)
-        tags = frozenset(row.tags)
-        if compliant and row.name.namespace in {"", "aten"}:
-            tags |= {_COMPLIANT}
+        tags = frozenset(row.tags) | {tag for tag, holds in implied.items() if holds(row.schema)}
         made.append(Function(
             row=row, schema=row.schema, kernels=kernels, tags=tags, variants=row.variants, generated=False,
             is_abstract=row.structured_delegate is not None or _is_abstract(kernels, default), rules=rules,

@@ -23,9 +23,9 @@ _KEY_OF_TODAY = {
     "Math": "CompositeImplicitAutograd",
     "DefaultBackend": "CompositeExplicitAutograd",
 }
-# torchgen/model.py (NativeFunction.from_yaml) puts the first tag on every operator of aten: it says nothing of the one.
-# The other one, torchgen/native_function_generation.py puts on each operator that it adds.
-_TAGS_OF_ALL = frozenset({"pt2_compliant_tag", "generated"})
+# torchgen/model.py (NativeFunction.from_yaml) puts the first tag on every operator of aten, `out` and `inplace` on what is
+# such by its schema: they say nothing of the one. `generated` torchgen/native_function_generation.py puts on what it adds.
+_TAGS_OF_ALL = frozenset({"pt2_compliant_tag", "generated", "out", "inplace"})
 _TRUE_FLAGS = ("manual_cpp_binding", "manual_kernel_registration", "use_const_ref_for_mutable_tensors")
 
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import dataclasses
 import os
 import time
 from pathlib import Path
@@ -38,6 +39,16 @@ def test_which_operators_there_are(operators):
 def test_generated_schemas(operators, name, schema, tags):
     assert operators[name].schema == schema
     assert operators[name].tags == tags
+
+
+def test_tags_that_a_schema_implies_where_the_release_knows_them(release, operators):
+    later = dataclasses.replace(release.declared(), tags=(*release.declared().tags, *(
+        dataclasses.replace(release.declared().tags[0], tag=tag) for tag in ("out", "inplace"))))
+    implied = {o.name.removeprefix("aten::"): set(o.tags) & {"out", "inplace"} for o in derive(later, release.SOURCES)}
+    assert implied["relu_"] == {"inplace"}
+    assert implied["relu"] == implied["relu.out"] == set(), "torchgen tags no operator that it adds itself"
+    assert any(tags == {"out"} for tags in implied.values())
+    assert not any(set(o.tags) & {"out", "inplace"} for o in operators.values())
 
 
 def test_structured_kernels(operators):
