@@ -14,7 +14,7 @@ from cartographer.model.operator import Status
 from cartographer.model.source import SourceKind, is_carried
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from cartographer.guide.places import Reading, Touch
     from cartographer.guide.texts import Text
@@ -181,13 +181,13 @@ class Resolver:
             return touched
         first = {touch.path: touch.line for touch in reversed(touched.touches) if touch.what != "owners"}
         order = dict.fromkeys(touch.path for touch in touched.touches if touch.what != "owners")
-        return Answer(name, readings=places.reading(self._reader, ((path, first[path]) for path in order)))
+        return Answer(name, readings=places.reading(self._reader, ((path, first[path]) for path in order), self._lines))
 
     def _read(self, paths: str) -> Answer:
-        return Answer(paths, readings=places.reading(self._reader, ((path, 0) for path in paths.split())))
+        return Answer(paths, readings=places.reading(self._reader, ((path, 0) for path in paths.split()), self._lines))
 
     def _layers(self, _: str) -> Answer:
-        found = places.layers(self._reader)
+        found = self._counts.layers
         return Answer("the layers", touches=found) if found else _gone("the layers", "no operator has layers")
 
     def _contributing(self, purpose: str) -> Answer:
@@ -229,8 +229,12 @@ class Resolver:
         return _gone(text, reason)
 
     @cached_property
-    def _files(self) -> frozenset[str]:
-        return frozenset(row.path for row in self._reader.files())
+    def _lines(self) -> dict[str, int]:
+        return {row.path: row.lines for row in self._reader.files()}
+
+    @property
+    def _files(self) -> Collection[str]:
+        return self._lines.keys()
 
     @cached_property
     def _paths(self) -> frozenset[str]:

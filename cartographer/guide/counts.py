@@ -7,13 +7,16 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cartographer.guide.places import LayerCount
 from cartographer.model.operator import Origin
 from cartographer.model.schema import FunctionSchema, SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cartographer.guide.places import Touch
     from cartographer.store.reader import Reader
+    from cartographer.store.values import OperatorRow
 
 _WRITTEN = (Origin.YAML, Origin.STRUCTURED, Origin.GENERATED)
 
@@ -23,6 +26,16 @@ class Counts:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self._layers_seen = LayerCount()
+
+    @cached_property
+    def _rows(self) -> tuple[OperatorRow, ...]:
+        return self._reader.operator_rows()
+
+    @property
+    def layers(self) -> tuple[Touch, ...]:
+        """The layers with what they act on."""
+        return self._layers_seen.touches() if self._sums else ()
 
     def count(self, name: str) -> tuple[int | None, str]:
         """(the value, its receipt); (None, "") for a count that nobody knows.
@@ -39,14 +52,14 @@ class Counts:
         kind, _, argument = name.partition("_")
         match kind:
             case "registrations" if argument:
-                return sum(argument in row.keys for row in self._reader.operator_rows()), f"operators with a registration for {argument}"
+                return sum(argument in row.keys for row in self._rows), f"operators with a registration for {argument}"
             case "tag" if argument:
-                return sum(argument in row.tags for row in self._reader.operator_rows()), f"operators tagged {argument}"
+                return sum(argument in row.tags for row in self._rows), f"operators tagged {argument}"
             case "layers" | "acting" if argument:
-                return self._layers(argument, acting=kind == "acting")
+                return self._layers_of(argument, acting=kind == "acting")
         return None, ""
 
-    def _layers(self, name: str, *, acting: bool) -> tuple[int | None, str]:
+    def _layers_of(self, name: str, *, acting: bool) -> tuple[int | None, str]:
         base = name.partition(".")[0]
         for op in self._reader.group(base):
             if op.name == f"aten::{name}":
@@ -57,7 +70,7 @@ class Counts:
     @cached_property
     def _schemas(self) -> list[FunctionSchema]:
         out = []
-        for row in self._reader.operator_rows():
+        for row in self._rows:
             with suppress(SchemaError):  # one that cannot be parsed is counted nowhere; it stands among the unresolved
                 out.append(FunctionSchema.parse(row.schema))
         return out
@@ -68,6 +81,7 @@ class Counts:
         saving = from_python = written = 0
         functions, nodes = set(), set()
         for op in self._reader.operators():
+            self._layers_seen.look(op)
             saving += bool(op.autograd and op.autograd.saved)
             from_python += any(r.origin is Origin.PYTHON for r in op.registrations)
             written += sum(r.origin in _WRITTEN and r.kernel is not None for r in op.registrations)

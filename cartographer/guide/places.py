@@ -166,26 +166,34 @@ def _tests(marks: Sequence[Landmark]) -> Iterator[Touch]:
         yield Touch("tests", mark.path, mark.line, mark.text, words=True)
 
 
-def layers(reader: Reader) -> tuple[Touch, ...]:
-    """The layers above the backends in their order, with the number of operators that have a kernel of their own there."""
-    own: Counter[str] = Counter()
-    fallbacks: dict[str, tuple[str, Location]] = {}
-    order: dict[str, None] = {}
-    for op in reader.operators():
+class LayerCount:
+    """Counts, operator by operator, what the layers above the backends act on."""
+
+    def __init__(self) -> None:
+        self._own: Counter[str] = Counter()
+        self._fallbacks: dict[str, tuple[str, Location]] = {}
+        self._order: dict[str, None] = {}
+
+    def look(self, op: Operator) -> None:
+        """Take in one operator."""
         for layer in op.layers:
-            order.setdefault(layer.key)
+            self._order.setdefault(layer.key)
             if "fallback" not in layer.outcome and layer.acts:
-                own[layer.key] += 1
+                self._own[layer.key] += 1
             elif layer.place and "fallback" in layer.outcome:
-                fallbacks.setdefault(layer.key, (layer.outcome, layer.place))
-    found = []
-    for key in order:
-        outcome, place = fallbacks.get(key, ("", None))
-        acts = f"{own[key]:,} operator{'s' * (own[key] != 1)}" if own[key] else ""
+                self._fallbacks.setdefault(layer.key, (layer.outcome, layer.place))
+
+    def touches(self) -> tuple[Touch, ...]:
+        """The layers in their order, with the number of operators that have a kernel of their own there."""
+        return tuple(self._touch(key) for key in self._order)
+
+    def _touch(self, key: str) -> Touch:
+        outcome, place = self._fallbacks.get(key, ("", None))
+        own = self._own[key]
+        acts = f"{own:,} operator{'s' * (own != 1)}" if own else ""
         rest = {"": "", "fallthrough backend fallback": "lets {} through"}.get(outcome, "one boxed function for {}")
         said = "; ".join(filter(None, (acts, rest.format("the others" if acts else "all operators"))))
-        found.append(Touch(key, place.path if place else "c10/core/DispatchKey.h", place.line if place else 0, said, words=True))
-    return tuple(found)
+        return Touch(key, place.path if place else "c10/core/DispatchKey.h", place.line if place else 0, said, words=True)
 
 
 def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:
@@ -199,11 +207,11 @@ def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:
     return tuple(found.values())
 
 
-def reading(reader: Reader, places: Iterable[tuple[str, int]]) -> tuple[Reading, ...]:
-    """Files in the order given, with their length, age, operators and owners."""
-    owners = [mark for mark in reader.landmarks() if mark.kind == "owner"]
-    lengths = {mark.path: mark.line for mark in reader.landmarks() if mark.kind == "length"}
-    lengths |= {row.path: row.lines for row in reader.files()}
+def reading(reader: Reader, places: Iterable[tuple[str, int]], scanned: dict[str, int]) -> tuple[Reading, ...]:
+    """Files in the order given, with their length, age, operators and owners. `scanned`: the lines of the files that were read."""
+    marks = reader.landmarks()
+    owners = [mark for mark in marks if mark.kind == "owner"]
+    lengths = {mark.path: mark.line for mark in marks if mark.kind == "length"} | scanned
     known = reader.paths()
     return tuple(_reading(reader, path, line, lengths, known, owners) for path, line in places)
 
