@@ -167,6 +167,8 @@ def _plate(folder: Path, before: Path | None, after: Path | None, state: dict[st
     if state.get("key") == key and state.get("page") == pages.digests.get(RELEASES, ""):
         return state
     told: dict[str, object] = {"key": key, "before": before.name if before else ""}
+    if before is None and not state.get("before") and RELEASES in pages.digests:
+        return {**told, "page": pages.digests[RELEASES]}  # as its build drew it: compared with the tag before, where there is one
     sides = _sides(before, folder)
     if sides.found is not None:
         counts = operators_by_level(sides.found)

@@ -85,6 +85,13 @@ def test_plates_compare_neighbours_and_link_both_atlases(root):
     assert "nothing stands before it" in (root / "v0.1.0/releases/index.html").read_text()
 
 
+def test_the_oldest_of_the_folder_keeps_what_its_build_compared(mini_repo, tmp_path):
+    assert build_all(requests(mini_repo, "v0.2.0", "v0.3.0"), tmp_path, SilentProgress(), workers=1) == ()
+    page = (tmp_path / "v0.2.0/releases/index.html").read_text()
+    assert "<h1>0.1.0 to 0.2.0</h1>" in page, "the tag before it is no atlas here, but its list was read"
+    assert "operator lists of both releases are compared" in page
+
+
 def test_every_link_between_the_atlases_leads_somewhere(root):
     for page in (root / "index.html", *root.glob("v0.*/releases/index.html"), root / "v0.3.0/op/mul.html"):
         for link in {a or b for a, b in _LINK.findall(page.read_text())}:
