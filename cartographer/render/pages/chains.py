@@ -163,8 +163,9 @@ def note_of(step: Step) -> str:
     """The note without what its row says already: the folder of its own file, the operator that the name is linked to."""
     if step.role == "calls" and step.note == f"aten::{last_name(step.symbol)}":
         return ""
+    note = step.note.replace("aten::", "") if step.role == "calls" else step.note
     folder = step.path.rpartition("/")[0]
-    return step.note.replace(step.path, step.path[len(folder) + 1 :]) if folder else step.note
+    return note.replace(step.path, step.path[len(folder) + 1 :]) if folder else note
 
 
 def step_view(site: Site, step: Step, linked: set[str]) -> StepView:
