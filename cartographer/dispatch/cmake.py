@@ -25,7 +25,9 @@ _ARGUMENT = re.compile(
 )
 _DEFINE = re.compile(r"-D([A-Za-z_]\w*)")
 _ROOTS = ("PROJECT_SOURCE_DIR", "CMAKE_SOURCE_DIR", "TORCH_ROOT", "Torch_SOURCE_DIR", "Caffe2_SOURCE_DIR", "CAFFE2_ROOT")
-_MOST = 100_000  # files in one list; PyTorch has some hundreds
+# Bounds for files that nobody would write: of files in one list, of conditions under which one file is in a list, and of a
+# condition's length. PyTorch stays below a hundredth of each.
+_MOST, _MOST_WAYS, _LONGEST = 100_000, 64, 10_000
 _SKIPPED_BODIES = {"function": "endfunction", "macro": "endmacro"}
 _LIBRARIES = frozenset({"add_library", "cuda_add_library", "hip_add_library", "target_sources", "torch_compile_options", "add_executable"})
 
@@ -112,12 +114,14 @@ class _Walk:
 
     def _branch(self, name: str, arguments: list[str], branches: list[list[str]]) -> bool:
         if name == "if":
-            branches.append([])
-            self._conditions.append(" ".join(arguments))
+            branches.append([" ".join(arguments)])
+            self._conditions.append(branches[-1][0])
         elif name in ("elseif", "else") and branches:
-            branches[-1].append(self._conditions.pop())
-            earlier = " AND ".join(f"NOT ( {c} )" for c in branches[-1])
-            self._conditions.append(f"{earlier} AND ( {' '.join(arguments)} )" if name == "elseif" else earlier)
+            condition = " AND ".join(f"NOT ( {c} )" for c in branches[-1])
+            if name == "elseif":
+                branches[-1].append(" ".join(arguments))
+                condition += f" AND ( {branches[-1][-1]} )"
+            self._conditions[-1] = condition if len(condition) <= _LONGEST else "A_CONDITION_TOO_LONG_TO_READ"
         elif name == "endif" and branches:
             branches.pop()
             self._conditions.pop()
@@ -162,7 +166,7 @@ class _Walk:
         self.project.definitions.setdefault(name, []).append(self._here())
 
     def _set(self, arguments: list[str], folder: str) -> None:
-        name, *values = [a for a in arguments if a not in ("PARENT_SCOPE", "CACHE")]
+        name, *values = [a for a in arguments if a not in ("PARENT_SCOPE", "CACHE")] or [""]
         for defined in _DEFINE.findall(" ".join(values)):
             self._define(defined)
         if values and re.fullmatch(r"\$\{\w+\}|[\w+-]*", values[0]):
@@ -183,7 +187,7 @@ class _Walk:
         for source in found:
             mine = set(source.conditions)
             known = weakest.setdefault(source.pattern, [])
-            if not any(k <= mine for k in known):
+            if len(known) < _MOST_WAYS and not any(k <= mine for k in known):
                 known.append(mine)
                 old.append(source)
 

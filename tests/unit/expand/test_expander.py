@@ -149,12 +149,6 @@ def test_strings_of_strings_are_bounded():
         expand("D59", *nested)
 
 
-def test_conditions_nested_without_end_are_not_told():
-    deep = "(" * 100_000
-    with pytest.raises(RecursionError):
-        evaluate(deep, lambda _n: 1, lambda _n: 1)
-
-
 def test_a_condition_nested_without_end_cannot_be_told():
-    for nested in ("(" * 5_000, "!" * 5_000 + "1", "-" * 5_000):
+    for nested in ("(" * 100_000, "!" * 5_000 + "1", "-" * 5_000):
         assert evaluate(nested, lambda _: 1, lambda _: 1) is None
