@@ -83,7 +83,7 @@ class _Reader:
         if text == "defined":
             return self._defined_operand()
         if text[:1].isdigit():
-            found = re.match(r"0[xX][0-9a-fA-F]+|\d+", text.replace("'", ""))
+            found = re.match(r"0[xX][0-9a-fA-F]{1,40}|\d{1,40}", text.replace("'", ""))
             return int(found.group(), 0) if found and not re.match(r"0\d", text) else 0
         value = self._value_of(text) if text[:1].isalpha() or text[:1] == "_" else None
         if self._peek() == "(":

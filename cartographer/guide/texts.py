@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cartographer import resources
@@ -74,9 +74,13 @@ def _text(slug: str, source: str) -> Text:
         raise RenderError("a guide text begins with TOML between lines of +++", where=f"site/guide/{slug}.md")
     try:
         fields = tomllib.loads(head[1])
-        title, kind = fields.pop("title"), fields.pop("kind")
-    except (tomllib.TOMLDecodeError, KeyError) as error:
+        title, kind, words = fields.pop("title"), fields.pop("kind"), tuple(fields.pop("words", ()))
+        text = Text(slug, title, kind, words, fields, "")
+        _ = text.number, text.parts, text.line_stops
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise RenderError(f"its head cannot be read: {error}", where=f"site/guide/{slug}.md") from error
+    if not all(isinstance(part, str) for part in (title, kind, *words, *text.parts, *text.line_stops)):
+        raise RenderError("its head holds something else than text where text belongs", where=f"site/guide/{slug}.md")
     rest = source[head.end() :].strip() + "\n"
     found = list(_STOP.finditer(rest))
     ends = [*(m.start() for m in found[1:]), len(rest)]
@@ -84,7 +88,7 @@ def _text(slug: str, source: str) -> Text:
         Stop(m["title"], int(m["floor"]), m["at"], rest[m.end() : end].strip()) for m, end in zip(found, ends, strict=False)
     )
     body = rest[: found[0].start()].strip() if found else rest
-    return Text(slug, title, kind, tuple(fields.pop("words", ())), fields, body, stops)
+    return replace(text, body=body, stops=stops)
 
 
 def glossary_terms(texts: tuple[Text, ...]) -> frozenset[str]:

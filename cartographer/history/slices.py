@@ -82,7 +82,7 @@ def _keys(path: Path) -> list[bytes]:
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 return []
-            head = file.read(int.from_bytes(file.read(4), "big"))
+            head = file.read(min(int.from_bytes(file.read(4), "big"), path.stat().st_size))
     except OSError:
         return []
     return [head[start : start + _KEY] for start in range(0, len(head) - _KEY + 1, _KEY)]
