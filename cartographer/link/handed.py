@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.link.index import bare
@@ -43,8 +43,6 @@ class Handed:
     stubs: Stubs
     follows: Callable[[Defined], bool]
     source: Callable[[str], str | None] | None = None
-    _texts: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    _locals: dict[int, Variables] = field(default_factory=dict, repr=False)
 
     def given(self, spot: Spot) -> tuple[Given, ...]:
         """The lambdas and functors among the arguments."""
@@ -93,10 +91,10 @@ class Handed:
 
     def local(self, inside: Defined) -> Variables:
         """The local variables of a function, none where its text is not at hand."""
-        known = self._locals.get(id(inside))
+        known = self.index.variables.get(id(inside))
         if known is None:
             text = self._text(inside) if self.source is not None and inside.use is None else ""
-            known = self._locals[id(inside)] = variables_of(text, inside.fact.line)
+            known = self.index.variables[id(inside)] = variables_of(text, inside.fact.line)
         return known
 
     def initial(self, spot: Spot) -> Iterator[str]:
@@ -211,10 +209,10 @@ class Handed:
 
     def lines(self, path: str, first: int, last: int) -> list[str]:
         """Some lines of a file, none when its text is not at hand."""
-        known = self._texts.get(path)
+        known = self.index.lines.get(path)
         if known is None:
             text = self.source(path) if self.source is not None else None
-            known = self._texts[path] = (text or "").split("\n")
+            known = self.index.lines[path] = (text or "").split("\n")
         return known[first - 1 : last]
 
 

@@ -34,6 +34,8 @@ class Hierarchy:
     files: Mapping[str, FileFacts]
     by_name: Mapping[str, list[Defined]]
     _seen: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _includes: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    _below_roots: dict[str, str] = field(default_factory=dict, repr=False)
 
     @cached_property
     def derived(self) -> dict[tuple[str, ...], list[Defined]]:
@@ -118,12 +120,23 @@ class Hierarchy:
         return known
 
     def _included(self, path: str) -> list[str]:
-        facts = self.files.get(path)
-        if facts is None:
-            return []
-        folder = posixpath.dirname(path)
-        found = []
-        for include in facts.includes:
-            tried = (posixpath.normpath(posixpath.join(root, include.target)) for root in (folder, *_ROOTS))
-            found.extend([t for t in tried if t in self.files][:1])
-        return found
+        known = self._includes.get(path)
+        if known is None:
+            facts, folder = self.files.get(path), posixpath.dirname(path)
+            targets = [include.target for include in facts.includes] if facts is not None else []
+            known = self._includes[path] = [found for target in targets if (found := self._beside(folder, target) or self._below_root(target))]
+        return known
+
+    def _beside(self, folder: str, target: str) -> str:
+        """The file that a target names from a folder; "" when there is none."""
+        path = f"{folder}/{target}" if folder else target
+        if "./" in path or "//" in path:
+            path = posixpath.normpath(posixpath.join(folder, target))
+        return path if path in self.files else ""
+
+    def _below_root(self, target: str) -> str:
+        """The file that a target names from one of the folders that the build looks in."""
+        known = self._below_roots.get(target)
+        if known is None:
+            known = self._below_roots[target] = next((found for root in _ROOTS if (found := self._beside(root, target))), "")
+        return known

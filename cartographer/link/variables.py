@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 _TYPED = re.compile(r"\b([A-Z][\w:]*|[a-z]\w*::[\w:]+)[ \t]*(?:<[^;{}<>\n]*(?:<[^;{}<>\n]*>[^;{}<>\n]*)*>)?[ \t]*[&*]?[ \t]+[&*]?([a-z_]\w*)\s*[;({=]")
 _LAMBDA = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z0-9_]*|__\w+__)\s*)*)(?:\(|\{|mutable\b|->))")
+_TO_BRACKET = re.compile(r"=\s*\[")  # without one there is no lambda to look for
 _ALIAS = re.compile(r"\busing\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
 _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[({]")
 _RESULT = re.compile(r"\bauto\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
@@ -41,11 +42,10 @@ class Variables:
 
 def variables_of(text: str, first: int) -> Variables:
     """The variables of a body; `first` is the line of the file with which the text begins."""
-    aliases = {m[1]: m[2] for m in _ALIAS.finditer(text)}
+    aliases = {m[1]: m[2] for m in _ALIAS.finditer(text)} if "using" in text else {}
     classes = {m[2]: m[1] for m in _TYPED.finditer(text)}
     if aliases:
         classes.update((m[2], aliases[m[1]]) for m in _OF_ALIAS.finditer(text) if m[1] in aliases and m[1] not in _KEYWORDS)
-    lambdas = {m[1]: (first + text.count("\n", 0, m.end()), bool(m[2])) for m in _LAMBDA.finditer(text)}
-    results = {m[1]: m[2] for m in _RESULT.finditer(text)}
-    assigned = {m[1]: m[2] for m in _ASSIGNED.finditer(text)}
+    lambdas = {m[1]: (first + text.count("\n", 0, m.end()), bool(m[2])) for m in _LAMBDA.finditer(text)} if _TO_BRACKET.search(text) else {}
+    results, assigned = ({m[1]: m[2] for m in sign.finditer(text)} if "auto" in text else {} for sign in (_RESULT, _ASSIGNED))
     return Variables(classes, aliases, lambdas, assigned, results)
