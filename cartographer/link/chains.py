@@ -38,6 +38,7 @@ KEYS = (
 )  # fmt: skip
 DECORATORS = 20  # lines that a Python function's decorators may take
 _LAYOUTS = {"CUDA": ("QuantizedCUDA", "SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA"), "CPU": ("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU")}
+_SECOND = ("cuda", "mps")  # devices whose chains take as long as those of all others
 MAIN_KEYS = ("CUDA", "CPU", "MPS")  # for these a missing kernel is an answer of its own
 _RAISING = re.compile(r"TORCH_CHECK|ERROR|ASSERT|_error$")
 FEW = 3  # calls of a function that does nothing but raise
@@ -56,13 +57,13 @@ def chains(operators: Iterable[Operator], facts: Mapping[str, FileFacts], source
 
 def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
     """The same on a tree that is ready. Chains of different devices share nothing but the tree and the counted callers:
-    a second process makes those that do not run on the CPU.
+    a second process makes about half of them.
     """
     maker = ChainMaker(tree)
     _ = maker.callers
-    host, others = (tuple(k for k in KEYS if (DEVICE_OF_KEY[k] == "cpu") is cpu) for cpu in (True, False))
-    theirs = beside(lambda: [maker.of(operator, others) for operator in tree.operators], workers=workers)
-    ours = [maker.of(operator, host) for operator in tree.operators]
+    first, second = (tuple(k for k in KEYS if (DEVICE_OF_KEY[k] in _SECOND) is chosen) for chosen in (False, True))
+    theirs = beside(lambda: [maker.of(operator, second) for operator in tree.operators], workers=workers)
+    ours = [maker.of(operator, first) for operator in tree.operators]
     return {
         operator.name: {key: chain for key in KEYS if (chain := mine.get(key) or their.get(key)) is not None}
         for operator, mine, their in zip(tree.operators, ours, theirs.result(), strict=True)
