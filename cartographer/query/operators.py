@@ -85,6 +85,10 @@ def _torch_ops(lookup: Lookup, text: str) -> Named | None:
     return _full_name(lookup, name) if name else None
 
 
+_OVER_BINDINGS = "torch/functional.py"
+_FAR = 3  # how many imports deep a name may come from: torch -> torch.nn -> torch.nn.modules -> linear.py
+
+
 def _python(lookup: Lookup, text: str) -> Named | None:
     """torch.add, torch.Tensor.add_, F.softmax, torch.linalg.svd, nn.Conv2d"""
     for name in spelling.python_names(text):
@@ -120,14 +124,32 @@ def _python_said(name: str, operator: str, through: tuple[Through, ...]) -> str:
 
 
 def python_symbols(lookup: Lookup, module: str, last: str) -> tuple[Through, ...]:
-    """Python functions and classes of this module: torch/nn/functional.py for torch.nn.functional, or files below it."""
-    folder = module.replace(".", "/")
-    if folder == "torch/Tensor":
-        folder = "torch/_tensor"
-    symbols = [s for s in lookup.symbols_called(last) if s.path.endswith(".py") and s.path.startswith((folder + ".py", folder + "/"))]
-    symbols.sort(key=lambda s: (s.path != folder + ".py", s.qualname.count("."), s.path.count("/"), s.path, s.line))
-    exact = [s for s in symbols if s.path in {f"{folder}.py", f"{folder}/__init__.py"}]
-    return tuple(Through(s.qualname, s.path, s.line) for s in (exact or symbols)[:1])
+    """The Python function or class of this name: of the module's own file, torch/nn/functional.py for torch.nn.functional,
+    else of the one file that it imports soonest.
+
+    Where a binding has the name, the binding is meant, but for torch/functional.py, whose names torch/__init__.py puts over
+    the bindings. Of several files that are imported equally soon, none is taken.
+    """
+    folder = "torch/_tensor" if module == "torch.Tensor" else module.replace(".", "/")
+    called = [s for s in lookup.symbols_called(last) if s.path.endswith(".py")]
+    own = {f"{folder}.py", f"{folder}/__init__.py"}
+    found = [s for s in called if s.path in own or (module == "torch" and s.path == _OVER_BINDINGS)]
+    if not found and not lookup.by_python(f"{module}.{last}"):
+        outer = [s for s in called if s.qualname == last]
+        path = _imported_soonest(lookup, own, {s.path for s in outer})
+        found = [s for s in outer if s.path == path]
+    found.sort(key=lambda s: (s.path not in own, s.qualname.count("."), s.line))
+    return tuple(Through(s.qualname, s.path, s.line) for s in found[:1])
+
+
+def _imported_soonest(lookup: Lookup, start: set[str], wanted: set[str]) -> str | None:
+    seen, edge = set(start), sorted(start)
+    for _ in range(_FAR if wanted else 0):
+        edge = [path for path in lookup.includes_of(edge) if path not in seen]
+        seen.update(edge)
+        if reached := wanted.intersection(edge):
+            return reached.pop() if len(reached) == 1 else None
+    return None
 
 
 def _binding(lookup: Lookup, text: str) -> Named | None:

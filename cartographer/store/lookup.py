@@ -162,6 +162,14 @@ class Lookup:
 
         return tuple(symbol_of(row) for row in self._all(f"{SYMBOL} WHERE s.name = ? ORDER BY p.path, s.line", name))
 
+    def includes_of(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """What these files include or import, each once; what is not in the tree by the name that is written."""
+        found: dict[str, None] = {}
+        for path in paths:
+            found |= dict.fromkeys(self._names(
+                "SELECT p.path FROM include i JOIN path p ON p.id = i.target WHERE i.file = (SELECT id FROM path WHERE path = ?)", path))
+        return tuple(found)
+
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """The innermost symbol whose lines hold this one."""
         from cartographer.store.symbol_rows import SYMBOL, symbol_of

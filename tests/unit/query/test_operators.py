@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
+from cartographer.model.atlas import Symbol
 from cartographer.query import operators
 
 ADD = ("aten::add.Tensor", "aten::add.out")
@@ -107,3 +110,37 @@ def test_near_misses(reader, text, first):
 
 def test_no_near_miss_for_nonsense(reader):
     assert operators.near_misses(reader.lookup, "qqqqzzzz") == ()
+
+
+class Torch:
+    """A torch of a few files: what they define, what they import, what is bound."""
+
+    DEFINED: ClassVar = {
+        "vmap": ("torch/_functorch/apis.py", "torch/_vmap_internals.py"), "div": ("torch/_inductor/lowering.py",), "norm": ("torch/functional.py",),
+        "twice": ("torch/a.py", "torch/b.py"), "far": ("torch/nowhere.py",),
+    }  # fmt: skip
+    IMPORTS: ClassVar = {
+        "torch/__init__.py": ("torch/func/__init__.py", "torch/autograd/__init__.py", "torch/a.py", "torch/b.py", "torch/_inductor/lowering.py", "sys"),
+        "torch/func/__init__.py": ("torch/_functorch/apis.py",), "torch/autograd/__init__.py": ("torch/autograd/gradcheck.py", "torch/__init__.py"),
+        "torch/autograd/gradcheck.py": ("torch/_vmap_internals.py",),
+    }  # fmt: skip
+
+    def symbols_called(self, name):
+        return tuple(Symbol(name, name, "function", path, 1, 2, "()", ()) for path in self.DEFINED.get(name, ()))
+
+    def by_python(self, name):
+        return ("aten::x",) if name in {"torch.div", "torch.norm"} else ()
+
+    def includes_of(self, paths):
+        return tuple(target for path in paths for target in self.IMPORTS.get(path, ()))
+
+
+@pytest.mark.parametrize(("name", "path"), [
+    ("vmap", "torch/_functorch/apis.py"),  # imported sooner than its namesake
+    ("norm", "torch/functional.py"),  # put over the binding
+    ("div", None),  # bound; the lowering of that name is another thing
+    ("twice", None),  # who can tell which
+    ("far", None),  # nobody imports it
+])
+def test_a_python_name_is_what_its_module_imports_soonest(name, path):
+    assert [t.path for t in operators.python_symbols(Torch(), "torch", name)] == ([path] if path else [])
