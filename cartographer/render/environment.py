@@ -69,7 +69,7 @@ def create() -> Environment:
         extensions=[_Unindent],
     )
     environment.filters.update(
-        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural, signs=signs,
+        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural, signs=signs, attribute=attribute,
         way=lambda address, page: urls.relative(page, address),
     )
     return environment
@@ -86,6 +86,11 @@ def receipt(place: Receipt | None) -> Markup:
         return Markup(f"<span class=r>{escape(place.text)}</span>")  # noqa: S704 - escaped
     sign = "" if _BARE.fullmatch(place.url) else '"'  # most attributes need no quotes
     return Markup(f"<a href={sign}{escape(place.url)}{sign}>{escape(place.text)}</a>")  # noqa: S704 - escaped
+
+
+def attribute(address: str) -> Markup:
+    """`href` with an address that is percent-encoded already, in quotes where it needs them."""
+    return (Markup("href={}") if _BARE.fullmatch(address) else Markup('href="{}"')).format(address)
 
 
 def receipts(places: Sequence[Receipt]) -> Markup:
