@@ -336,7 +336,7 @@
   function close() { list.hidden = true; input.setAttribute("aria-expanded", "false"); input.removeAttribute("aria-activedescendant"); }
   if (input) {
     list = make("ul", { class: "results", id: "results", role: "listbox", "aria-label": "Search results", hidden: "" });
-    input.placeholder = "add.Tensor, THPVariable_randn, c10/core";
+    input.placeholder = "add.Tensor, THPVariable_randn";
     input.parentNode.append(make("kbd", { "aria-hidden": "true" }, "/"), list);
     [["autocomplete", "off"], ["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", "results"], ["aria-autocomplete", "list"]].forEach(function (pair) { input.setAttribute(pair[0], pair[1]); });
     input.addEventListener("focus", function () { load("0", again); });
