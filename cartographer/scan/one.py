@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from cartographer.errors import ScanError
 from cartographer.model.fact import FileFacts
 from cartographer.model.location import Language, language_of
 from cartographer.scan.cpp import scan_cpp
@@ -22,6 +23,8 @@ def scan_file(path: str, data: bytes) -> FileFacts:
             return scan_cpp(data, language)
         if language is Language.PYTHON:
             return scan_python(data)
+    except ScanError:  # no file's fault: all would be lost
+        raise
     except Exception as error:  # noqa: BLE001 - a fault of ours in one file must not lose the other thousands
         note = f"{FAILED}: {type(error).__name__}: {error}"
         return FileFacts(language=language.value, lines=data.count(b"\n"), error_nodes=1, error_bytes=len(data), notes=(note,))

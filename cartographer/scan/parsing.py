@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grammars, parsers and queries; the only home of tree_sitter, whose Python interface changed in 0.23 to 0.26."""
+"""Grammars, parsers and queries; the only home of tree_sitter, whose Python interface changed in 0.25."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import tree_sitter
+
+from cartographer.errors import ScanError
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -27,17 +29,19 @@ def _language(name: str) -> tree_sitter.Language:
 
 @cache
 def _parser(name: str) -> tree_sitter.Parser:
-    return tree_sitter.Parser(_language(name))
+    try:
+        return tree_sitter.Parser(_language(name))
+    except (ValueError, TypeError) as error:  # another version of the interface between the two
+        raise ScanError(
+            f"the package tree-sitter-{name} does not fit the tree-sitter that is installed: {error}",
+            hint=f"Bring both up to date: pip install -U tree-sitter tree-sitter-{name}",
+        ) from error
 
 
 @cache
 def _cursor(language: str, query: str) -> Any:
     text = (files("cartographer.scan") / "queries" / f"{query}.scm").read_text("utf-8")
-    # From 0.25 on a query runs through a cursor; before, it ran itself.
-    if hasattr(tree_sitter, "QueryCursor"):
-        return tree_sitter.QueryCursor(tree_sitter.Query(_language(language), text))
-    older: Any = _language(language)
-    return older.query(text)
+    return tree_sitter.QueryCursor(tree_sitter.Query(_language(language), text))
 
 
 def parse(data: bytes, language: str) -> Tree | None:
@@ -46,9 +50,6 @@ def parse(data: bytes, language: str) -> Tree | None:
     if not _suspicious(data):
         return parser.parse(data)
     try:
-        if hasattr(parser, "timeout_micros"):  # up to 0.24
-            parser.timeout_micros = int(_SECONDS * 1e6)
-            return parser.parse(data)
         end = time.process_time() + _SECONDS
         return parser.parse(
             lambda at, _: data[at : at + 65536], progress_callback=lambda *_: time.process_time() > end,

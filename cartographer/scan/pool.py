@@ -56,6 +56,8 @@ def _facts(path: str, data: bytes) -> FileFacts:
     """The facts of one file; one that the scanner fails on is noted, and costs no other file its facts."""
     try:
         return scan_file(path, data)
+    except ScanError:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the build goes on, and parse health shows it
         note = f"the scanner failed: {type(error).__name__}: {error}"
         return FileFacts(language_of(path).value, data.count(b"\n") + 1, 1, len(data), notes=(note,))

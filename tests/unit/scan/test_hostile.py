@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cartographer.scan.one import scan_file
+from cartographer.scan.one import FAILED, scan_file
 
 HOSTILE = {
     "nothing": b"",
@@ -46,7 +46,8 @@ HOSTILE = {
 @pytest.mark.parametrize("path", ["a.mm", "a.py"])
 def test_hostile_input(name: str, path: str) -> None:
     start = time.process_time()
-    scan_file(path, HOSTILE[name])
+    found = scan_file(path, HOSTILE[name])
+    assert not any(note.startswith(FAILED) for note in found.notes)
     assert time.process_time() - start < 10
 
 
@@ -68,4 +69,23 @@ def test_mutated_input(path: str) -> None:
                 del data[at : at + rng.randrange(1, 20)]
             else:
                 data[at:at] = rng.choice(pieces)
-        scan_file(path, bytes(data))
+        found = scan_file(path, bytes(data))
+        assert not any(note.startswith(FAILED) for note in found.notes)
+
+
+def test_a_grammar_that_does_not_fit_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not file by file, as if each were at fault."""
+    from cartographer.errors import ScanError
+    from cartographer.scan import parsing
+
+    class Old:
+        def __init__(self, _language: object) -> None:
+            raise ValueError("Incompatible Language version 15")
+
+    parsing._parser.cache_clear()
+    monkeypatch.setattr(parsing.tree_sitter, "Parser", Old)
+    try:
+        with pytest.raises(ScanError, match="does not fit"):
+            scan_file("a.py", b"x = 1")
+    finally:
+        parsing._parser.cache_clear()
