@@ -42,6 +42,8 @@ def timeline_text(found: Sequence[Timeline], looked: Sequence[str]) -> Iterator[
     for line in found:
         yield ""
         yield f"{line.name}  {line.says}"
+        for schema in line.namesakes:
+            yield f"  {'once also':<20} {schema}"
         for event in line.events:
             if not event.changes:
                 yield f"  {event.release:<20} {event.schema}"
@@ -56,7 +58,7 @@ def timeline_json(found: Sequence[Timeline], looked: Sequence[str]) -> str:
     return json.dumps({
         "releases": list(looked),
         "operators": [
-            {"name": line.name, "says": line.says, "events": [
+            {"name": line.name, "says": line.says, "namesakes": line.namesakes, "before": line.before, "events": [
                 {"release": e.release, "previous": e.previous, "present": e.present, "schema": e.schema,
                  "changes": [{"id": c.id, "level": str(c.level), "reason": c.reason, "old": c.old, "new": c.new} for c in e.changes]}
                 for e in line.events

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,13 @@ def operator_list(
 ) -> OperatorList:
     """The list of one release: the yaml's rows and the operators that torchgen adds. `python`: what binds each."""
     derivatives = {d.name.full: _derivative(d) for d in declarations.derivatives}
-    rows = {f.name.full: _declared(f, derivatives.get(f.name.full), python.get(f.name.full)) for f in declarations.functions}
+    rows: dict[str, OperatorRow] = {}
+    for declared in declarations.functions:
+        name = declared.name.full
+        row = _declared(declared, derivatives.get(name), python.get(name))
+        if (namesake := rows.get(name)) is not None:
+            row = dataclasses.replace(row, namesakes=(*namesake.namesakes, namesake.schema))
+        rows[name] = row
     for function in added:
         row = _added(function, python.get(function.schema.name.full))
         rows.setdefault(row.name, row)

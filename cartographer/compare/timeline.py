@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.compare.operators import compare
 from cartographer.model.oplist import OperatorList
+from cartographer.model.schema import FunctionSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,11 +34,15 @@ class Timeline:
 
     name: str
     events: tuple[Event, ...]
+    namesakes: tuple[str, ...] = ()  # schemas of overloads that once had this very name too
+    before: str = ""  # the name without overload under which the release before already had these arguments
 
     @property
     def says(self) -> str:
         """Since when, until when, in a sentence."""
         first, last = self.events[0], self.events[-1]
+        if self.before and last.present:
+            return f"since {first.release} under this name; {first.previous} has it as {self.before}"
         since = f"in {first.release} already; unknown before {first.release}" if first.previous is None else f"since {first.release} (not in {first.previous})"
         return since if last.present else f"{since}; gone in {last.release} (last in {last.previous})"
 
@@ -47,7 +52,27 @@ def timelines(lists: Sequence[OperatorList], names: Sequence[str]) -> tuple[Time
     wanted = {name if "::" in name else f"aten::{name}" for name in names}
     matching = sorted({n for side in lists for n in side.rows if n in wanted or n.partition(".")[0] in wanted})
     small = [_only(side, matching) for side in lists]
-    return tuple(Timeline(name, tuple(_events(name, small))) for name in matching)
+    return tuple(_timeline(name, lists, small) for name in matching)
+
+
+def _timeline(name: str, lists: Sequence[OperatorList], small: Sequence[OperatorList]) -> Timeline:
+    events = tuple(_events(name, small))
+    namesakes = dict.fromkeys(schema for side in lists if name in side.rows for schema in side.rows[name].namesakes)
+    return Timeline(name, events, tuple(namesakes), _before(name, events[0], lists))
+
+
+def _before(name: str, first: Event, lists: Sequence[OperatorList]) -> str:
+    """The name without overload, where the release before `first` gave it to the same arguments."""
+    base = name.partition(".")[0]
+    row = next((side.rows[base] for side in lists if side.tag == first.previous and base in side.rows), None)
+    if row is None or base == name or first.schema is None:
+        return ""
+    return base if _arguments(first.schema) in map(_arguments, (row.schema, *row.namesakes)) else ""
+
+
+def _arguments(schema: str) -> tuple[tuple[str, str], ...]:
+    parsed = FunctionSchema.parse(schema)
+    return tuple((a.type, a.name) for a in parsed.arguments)
 
 
 def _only(side: OperatorList, names: Sequence[str]) -> OperatorList:

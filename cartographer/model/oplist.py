@@ -38,6 +38,7 @@ class OperatorRow:
     flags: Mapping[str, str] = field(default_factory=dict)  # every other yaml key, as written
     derivative: DerivativeRow | None = None
     python: tuple[str, ...] | None = None  # the Python names that the generators bind it to; None: not told
+    namesakes: tuple[str, ...] = ()  # schemas of other overloads with the same full name, as releases before 1.3 had them
 
 
 @dataclass(frozen=True, slots=True)

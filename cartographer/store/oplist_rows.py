@@ -10,7 +10,7 @@ from typing import Any
 from cartographer.model.oplist import Advice, DerivativeRow, OperatorList, OperatorRow
 from cartographer.store.ledger import as_json
 
-_LISTS = frozenset(("variants", "tags", "autogen", "python"))
+_LISTS = frozenset(("variants", "tags", "autogen", "python", "namesakes"))
 
 
 def head(found: OperatorList | None) -> str | None:

@@ -129,7 +129,7 @@ def oplist(version: str) -> OperatorList:
         "aten::b.c", "b.c(Tensor self) -> Tensor", YAML, 3, generated=True, variants=("function",), python_module="nn", tags=("core",), dispatch={"CPU": "b"},
         implied=True, structured=True, structured_delegate="b.out", structured_inherits="TensorIteratorBase", autogen=("b.out",), flags={"device_check": "NoCheck"},
         derivative=DerivativeRow("tools/autograd/derivatives.yaml", 9, {"Default self": "grad"}, {"output_differentiability": "[True]"}),
-        python=("torch.b",),
+        python=("torch.b",), namesakes=("b.c(int x) -> Tensor",),
     )  # fmt: skip
     return OperatorList(version, f"v{version}", COMMIT_A, "https://example.org", {"aten::a": OperatorRow("aten::a", "a() -> ()", YAML, 1, python=()), full.name: full},
                         {"gone": (Advice("lin.alg", YAML, 7),)}, {"torch.Tensor.gone": (YAML, 8)})
