@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grammars, parsers and queries; the only home of tree_sitter, whose Python interface changed in 0.25."""
+"""Grammars, parsers and queries; the only home of tree_sitter, whose Python interface changed in 0.25 and 0.26."""
 
 from __future__ import annotations
 
 import time
+import warnings
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,11 @@ def parse(data: bytes, language: str) -> Tree | None:
     if not _suspicious(data):
         return parser.parse(data)
     try:
+        if hasattr(tree_sitter.Parser, "timeout_micros"):  # 0.25, which crashes when a callback stops it
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                setattr(parser, "timeout_micros", int(_SECONDS * 1e6))  # noqa: B010 - 0.26 has no such attribute
+            return parser.parse(data)
         end = time.process_time() + _SECONDS
         return parser.parse(
             lambda at, _: data[at : at + 65536], progress_callback=lambda *_: time.process_time() > end,
