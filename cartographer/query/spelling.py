@@ -59,11 +59,16 @@ def place(text: str) -> tuple[str, int | None] | None:
     """(path, line) of `aten/x.cpp:12`, `x.cu`, or a permalink; None when the text is no place."""
     link = "://" in text and re.search(r"/(?:blob|blame|tree|raw)/[^/]+/([^#?\s]+)(?:#L(\d+))?", text)
     if link:
-        return link[1], int(link[2]) if link[2] else None
+        return link[1], _number(link[2])
     found = re.fullmatch(_PLACE, text)
     if found is None or "::" in text:
         return None
-    return found["path"].removeprefix("./"), int(found["line"]) if found["line"] else None
+    return found["path"].removeprefix("./"), _number(found["line"])
+
+
+def _number(digits: str | None) -> int | None:
+    """A line, not beyond what any file has (and SQLite takes)."""
+    return min(int(digits[:10]), 2**31) if digits else None
 
 
 def operators_in(text: str) -> tuple[str, ...]:

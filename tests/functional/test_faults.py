@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -260,7 +261,7 @@ def shell(built, tmp_path):
     """A line of shell with `c` as our command and `$atlas` as an atlas; no variables but PATH and those that are given."""
 
     def call(line, **variables):
-        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ.get("PYTHONPATH", ""), ENVIRONMENT: str(tmp_path / "cache"), "atlas": str(built[0][OLD][0]), **variables}
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(export.__file__).parents[2]), ENVIRONMENT: str(tmp_path / "cache"), "atlas": str(built[0][OLD][0]), **variables}
         script = f'c() {{ "{sys.executable}" -m cartographer "$@"; }}\n{line}'
         done = subprocess.run(["bash", "-c", script], capture_output=True, env={k: v for k, v in environment.items() if v is not None}, cwd=tmp_path, timeout=120, check=False)
         assert b"Traceback" not in done.stderr, done.stderr.decode(errors="replace")

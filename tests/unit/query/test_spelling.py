@@ -72,3 +72,7 @@ def test_any_text_is_read_without_fault(text):
     spelling.identifiers(trimmed)
     spelling.generated_stem(trimmed)
     spelling.operators_in(trimmed)
+
+
+def test_a_line_beyond_all_files_is_still_a_number():
+    assert spelling.place("a/b.cpp:" + "9" * 5_000) == ("a/b.cpp", 2**31)
