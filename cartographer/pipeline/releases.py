@@ -20,6 +20,7 @@ from cartographer.compare.timeline import Timeline, timelines
 from cartographer.errors import CartographerError, CompareError, NotFound
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline.lists import operators_of
+from cartographer.processes import beside
 from cartographer.progress import SilentProgress
 from cartographer.query import atlases, spelling
 from cartographer.store import database
@@ -42,7 +43,9 @@ def compare_releases(
 ) -> Comparison:
     """What changed from `old` to `new`. With two atlases also kernels, bindings and Nodes. Raises CartographerError."""
     progress = progress or SilentProgress()
-    sides = [_named(text, repo, wheel, progress) for text in (old, new)]
+    both_at_hand = all(Path(text).exists() for text in (old, new))  # else both may bring something into one cache
+    later = beside(lambda: _named(new, repo, wheel, SilentProgress()), workers=2 if both_at_hand else 1)
+    sides = [_named(old, repo, wheel, progress), later.result()]
     wanted = selection or Selection()
     notes = check(wanted, *(listed for listed, _ in sides))
     found = compare(*(listed for listed, _ in sides))
@@ -76,6 +79,8 @@ def _named(text: str, repo: str | None, wheel: bool, progress: Progress) -> tupl
 def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple[OperatorList, Path | None]:
     """The operator list that one argument means, and the database when it is an atlas."""
     path = Path(text)
+    if not path.exists() and (text.startswith(("/", ".", "~")) or path.suffix in (".whl", ".db")):
+        raise CompareError("there is no such file or folder", where=text, hint="Name an atlas, a tree, a wheel, or a tag such as v2.11.0.")
     db = path if path.suffix == ".db" else path / database.FILE_NAME if (path / database.FILE_NAME).is_file() else None
     if db is None and not path.exists() and repo is None and not wheel:
         db = _known(text)

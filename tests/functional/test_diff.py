@@ -106,3 +106,9 @@ def test_what_could_not_be_compared_is_never_no_changes(fault, monkeypatch) -> N
 
     monkeypatch.setattr(releases, "compare_releases", fails)
     assert _run(["diff", "v1", "v2", "--fail-on", "break"], debug=False) == 2
+
+
+@pytest.mark.parametrize("text", ["/tmp/no/such/tree", "./nowhere", "gone.whl", "gone.db"])
+def test_a_path_that_is_not_there_is_no_tag(text, tmp_path):
+    with pytest.raises(CompareError, match="there is no such file or folder"):
+        compare_releases(text, str(tmp_path))
