@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import struct
 import threading
@@ -14,7 +15,6 @@ from cartographer.checkout.versions import is_safe
 from cartographer.errors import CheckoutError
 
 if TYPE_CHECKING:
-    import os
     from pathlib import Path
 
 # A wheel of torch holds some 13,000 members; the texts of one are 70 MB together, the longest 2 MB.
@@ -31,6 +31,7 @@ class WheelArchive:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._mutex = threading.Lock()
+        self._owner = os.getpid()
         try:
             self.status: os.stat_result = path.stat()
             self._zip = zipfile.ZipFile(path)
@@ -51,7 +52,7 @@ class WheelArchive:
         if info.file_size > LARGEST_TEXT:
             raise self._refusal(f"{name!r} would be {info.file_size >> 20} MB")
         try:
-            with self._mutex, self._zip.open(info) as member:
+            with self._mutex, self._opened().open(info) as member:
                 data = member.read(LARGEST_TEXT + 1)
         except (OSError, EOFError, ValueError, RuntimeError, ArithmeticError, struct.error, zipfile.BadZipFile, zlib.error) as error:
             raise CheckoutError(f"damaged member {name!r}: {error}", where=str(self.path), hint="Download the wheel again.") from error
@@ -68,6 +69,12 @@ class WheelArchive:
     def close(self) -> None:
         """Close the file."""
         self._zip.close()
+
+    def _opened(self) -> zipfile.ZipFile:
+        """In a copy of the process the archive is opened anew: two that read one open file move each other's place in it."""
+        if self._owner != os.getpid():
+            self._zip, self._owner = zipfile.ZipFile(self.path), os.getpid()
+        return self._zip
 
     def _check(self) -> None:
         infos = self._zip.infolist()

@@ -23,6 +23,7 @@ class BlobReader:
     def __init__(self, git: Git) -> None:
         self._git = git
         self._child: subprocess.Popen[bytes] | None = None
+        self._inherited: subprocess.Popen[bytes] | None = None  # kept, so that nobody flushes or ends what is not ours
         self._owner = os.getpid()
 
     def read(self, blob: str) -> bytes | None:
@@ -90,6 +91,9 @@ class BlobReader:
             found.append((blob, data[:-1]))
 
     def _running(self) -> subprocess.Popen[bytes]:
+        if self._owner != os.getpid():
+            # In a copy of the process: the git and its pipes belong to the first one, whose answers we would take.
+            self._child, self._inherited, self._owner = None, self._child, os.getpid()
         if self._child is None or self._child.poll() is not None:
             self.close()
             self._child = self._git.start("cat-file", "--batch")

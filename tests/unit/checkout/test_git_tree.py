@@ -10,6 +10,7 @@ from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import GitTree, parse_listing, resolve
 from cartographer.errors import CheckoutError, UnknownVersion
 from cartographer.model.source import Availability, SourceKind
+from cartographer.processes import beside
 
 from .conftest import FILES, LIST, commit, git, write
 
@@ -29,6 +30,16 @@ def test_a_tag_is_read_though_a_branch_has_its_name(repository: Path, version: s
     listed = {file.path: file for file in tree.files()}
     for path, data in tree.read_many(listed):
         assert (listed[path].blob, listed[path].size) == (blob_id(data), len(data))
+
+
+def test_a_copy_of_the_process_reads_beside_us(repository: Path) -> None:
+    tree = tree_of(repository, "v9.0.0")
+    paths = [file.path for file in tree.files()]
+    whole = dict(tree.read_many(paths))
+    assert set(whole) == set(paths)
+    theirs = beside(lambda: [dict(tree.read_many(paths)) for _ in range(100)])
+    assert all(dict(tree.read_many(paths)) == whole for _ in range(100))
+    assert all(found == whole for found in theirs.result())
 
 
 def test_a_commit_that_no_tag_names(repository: Path) -> None:

@@ -15,6 +15,7 @@ from cartographer.checkout.cache import Cache
 from cartographer.checkout.wheel import open_wheel
 from cartographer.errors import CartographerError, CheckoutError
 from cartographer.model.source import Availability, SourceKind, is_carried
+from cartographer.processes import beside
 
 from .conftest import FILES, LIST, WHEEL_FILES, make_wheel
 
@@ -31,6 +32,17 @@ def test_paths_are_those_of_the_repository(wheel: Path, cache: Cache) -> None:
     assert tree.info.commit == "0123456789abcdef0123456789abcdef01234567"
     assert len(tree.generated()) == 7
     assert tree.read(LIST) == FILES[LIST]
+
+
+def test_a_copy_of_the_process_reads_beside_us(tmp_path: Path, cache: Cache) -> None:
+    large = {f"torchgen/part{n}.py": b"".join(b"%d\n" % (n * k * k) for k in range(20_000)) for n in range(30)}
+    tree = open_wheel(make_wheel(tmp_path / "large.whl", WHEEL_FILES | large), cache)
+    paths = [file.path for file in tree.files()]
+    whole = dict(tree.read_many(paths))
+    assert set(whole) == set(paths)
+    theirs = beside(lambda: [dict(tree.read_many(paths)) for _ in range(5)])
+    assert all(dict(tree.read_many(paths)) == whole for _ in range(5))
+    assert all(found == whole for found in theirs.result())
 
 
 def test_a_guard_around_a_header_is_taken_off(wheel: Path, cache: Cache) -> None:
