@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from cartographer.compare.forms import timeline_text
 from cartographer.compare.timeline import timelines
 from cartographer.model.oplist import OperatorList, OperatorRow
 
@@ -27,3 +28,9 @@ def test_an_overload_that_had_another_name_before_says_so():
 
 def test_overloads_that_share_a_name_are_all_told():
     assert timelines([OLD, NEW], ["add_"])[0].namesakes == ("add_(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",)
+
+
+def test_releases_that_declared_elsewhere_say_so():
+    found = timelines([OLD, NEW], ["add_"])
+    assert any("Declarations.cwrap" in line for line in timeline_text(found, ["v0.4.0", "v1.3.0"]))
+    assert not any("Declarations.cwrap" in line for line in timeline_text(found, ["v1.2.0", "v1.3.0"]))
