@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 import click
@@ -40,14 +41,18 @@ def coverage_command(backend: str | None, missing: bool, core: bool, as_csv: boo
 def verify_command(named: str | None, interpreter: str, everything: bool, atlas: str | None, as_json: bool) -> int:
     """Run a short script in a Python that has torch, and compare its dispatcher with ATLAS.
 
-    Differences of platform and version are told apart from ours. Exit code 1 when one is ours.
+    Differences of platform and version are told apart from ours. Exit code 1 when one is ours. The numbers are kept beside
+    the atlas; the next build of the same puts them on its page of sources and checks.
     """
     from cartographer.query import verify
+    from cartographer.store import verified
 
     with open_atlas(named or atlas) as reader:
-        version = reader.info().source.version
+        info, folder = reader.info(), reader.path.parent
         operators = tuple(reader.operators())
-    verdict = verify.compare(operators, version, verify.ask(interpreter))
+    verdict = verify.compare(operators, info.source.version, verify.ask(interpreter))
+    with contextlib.suppress(OSError):  # an atlas that can only be read is compared all the same
+        verified.keep(folder, verify.outcome(verdict, info.inputs))
     if as_json:
         put_json(verify.record(verdict))
     else:

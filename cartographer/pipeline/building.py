@@ -22,7 +22,7 @@ from cartographer.pipeline.lists import is_wanted
 from cartographer.pipeline.reading import read_atlas
 from cartographer.processes import collector_at_rest
 from cartographer.progress import SilentProgress
-from cartographer.store import writer
+from cartographer.store import verified, writer
 from cartographer.store.reader import inputs_of, lineage_of
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     writer.check_writable(out)
     releases = releases_of(tree, request.beside)
     followed = lineage.lineage(releases, cache, progress)
-    inputs, pages = inputs_digest(tree), pages_digest(followed, collected=collected)
+    inputs = inputs_digest(tree)
+    pages = pages_digest(followed, verified.kept(out, inputs), collected=collected)
     read_before = inputs_of(out) == inputs
     current = _pages_of(out) == f"{inputs} {pages}" or not (request.html or has_pages(out))
     if read_before and current and lineage_of(out) == followed:
@@ -123,9 +124,9 @@ def releases_of(tree: Tree, beside: Sequence[Release]) -> tuple[Release, ...]:
     return lineage.together((lineage.of_tree(tree),), of_clone, beside)
 
 
-def pages_digest(followed: Lineage, *, collected: bool) -> str:
+def pages_digest(followed: Lineage, said: verified.Verified | None, *, collected: bool) -> str:
     """What the pages of an atlas are drawn from beside its database's inputs."""
-    return hashlib.sha256(msgspec.json.encode([followed, collected], order="deterministic")).hexdigest()[:20]
+    return hashlib.sha256(msgspec.json.encode([followed, said, collected], order="deterministic")).hexdigest()[:20]
 
 
 def _pages_of(out: Path) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cartographer.errors import CheckoutError
+from cartographer.store.verified import Outcome, Verified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -287,6 +288,14 @@ def lines(verdict: Verdict, *, most: int = 10, strong: Callable[[str], str] = st
 
 
 _CAUSES = {OURS: "faults of the atlas", VERSION: "of another release", PLATFORM: "of another platform or build"}
+
+
+def outcome(verdict: Verdict, inputs: str) -> Verified:
+    """The verdict in numbers, for the atlas of these inputs to keep."""
+    return Verified(verdict.torch, tuple(
+        Outcome(s.name, s.compared, s.agreeing, *(sum(d.cause == cause for d in s.differences) for cause in (PLATFORM, VERSION, OURS)))
+        for s in verdict.sections
+    ), inputs)
 
 
 def record(verdict: Verdict) -> dict[str, object]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cartographer.model.location import Location
     from cartographer.render.catalog import Catalog
     from cartographer.render.landmarks import Landmark
+    from cartographer.store.verified import Verified
 
 
 STUBS_A_SHEET = 250
@@ -46,15 +47,17 @@ class Site:
 
     def __init__(
         self, catalog: Catalog, book: Book | None = None, *, lineage: Lineage | None = None, found: Comparison | None = None, collected: bool = False,
+        verified: Verified | None = None,
     ) -> None:
         """`book` is the guide; `lineage` follows the operators over the releases, `found` is what changed since the last one;
-        `collected`: the site is one of several in a folder that lists them.
+        `collected`: the site is one of several in a folder that lists them; `verified`: what a running torch said.
         """
         self.catalog = catalog
         self.book = book or Book()
         self.lineage = lineage or Lineage()
         self.found = found
         self.collected = collected
+        self.verified = verified
         self.links = urls.Permalinks(catalog.source)
         self._owners: dict[str, Rule | None] = {}
         self.landmarks: dict[str, Landmark | None] = {}  # found once, asked for on every operator's page

@@ -32,6 +32,7 @@ from cartographer.render.loading import load, remembered
 from cartographer.render.site import Site
 from cartographer.render.urls import root_from
 from cartographer.store.database import is_running
+from cartographer.store.verified import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,7 +106,7 @@ def write_site(
     progress.stage("read the atlas")
     reader = remembered(reader, written)
     catalog = load(reader)
-    site = Site(catalog, book.read(reader), lineage=reader.lineage(), found=found, collected=collected)
+    site = Site(catalog, book.read(reader), lineage=reader.lineage(), found=found, collected=collected, verified=kept(out, catalog.info.inputs))
     report = write(site, out, progress, processes=processes, when_drawn=when_drawn)
     return replace(report, seconds=time.perf_counter() - start)
 

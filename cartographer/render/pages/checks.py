@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cartographer.model.atlas import Unresolved
     from cartographer.render.site import Site
     from cartographer.store.values import Count
+    from cartographer.store.verified import Verified
 
 ROWS = 500
 _ORDER = {name: number for number, (name, _says, _statement) in enumerate(COUNTS)}
@@ -79,6 +80,7 @@ class ChecksPage:
     reasons: tuple[ReasonRow, ...]
     unresolved: int
     sheets: tuple[Link, ...]
+    verified: Verified | None
     notes: tuple[tuple[str, Link], ...]
 
 
@@ -129,6 +131,7 @@ def build(site: Site) -> Page:
         reasons=_reasons(catalog.unresolved),
         unresolved=len(catalog.unresolved),
         sheets=_sheets(site),
+        verified=site.verified,
         notes=tuple((note, Link(f.path, site.file(f.path))) for f in catalog.files for note in f.notes)[:200],
     )
     return Page(

@@ -9,7 +9,7 @@ import pytest
 from cartographer.errors import CheckoutError
 from cartographer.model.location import Location
 from cartographer.model.operator import Autograd, Binding, Operator, Origin, Registration
-from cartographer.query.verify import OURS, PLATFORM, SCRIPT, VERSION, ask, compare, lines, read, record
+from cartographer.query.verify import OURS, PLATFORM, SCRIPT, VERSION, ask, compare, lines, outcome, read, record
 
 HERE = Location("x", 1)
 DUMP = """name: aten::add
@@ -103,3 +103,11 @@ def test_a_python_without_torch_gives_a_message_and_no_traceback(tmp_path):
 def test_the_script_is_python():
     compile(SCRIPT, "script", "exec")
     assert sys.version_info >= (3, 11)
+
+
+def test_the_outcome_counts_each_cause():
+    cuda = add(dispatch={"CPU": "math kernel"})
+    found = outcome(compare([cuda], "2.5.0", running()), "inputs")
+    assert found.inputs == "inputs"
+    assert sum(s.version for s in found.sections) > 0
+    assert all(s.compared >= s.agreeing and not s.ours for s in found.sections)
