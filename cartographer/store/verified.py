@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cartographer.checkout.cache import write_whole
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -36,7 +34,9 @@ class Verified(msgspec.Struct, frozen=True):
 
 def keep(folder: Path, verified: Verified) -> None:
     """Put the outcome beside the atlas. Raises OSError."""
-    write_whole(folder / FILE_NAME, msgspec.json.encode(verified) + b"\n")
+    fresh = folder / f".{FILE_NAME}.new"
+    fresh.write_bytes(msgspec.json.encode(verified) + b"\n")
+    fresh.replace(folder / FILE_NAME)
 
 
 def kept(folder: Path, inputs: str) -> Verified | None:
