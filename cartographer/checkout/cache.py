@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cartographer import atomic
 from cartographer.errors import CheckoutError
 
 if TYPE_CHECKING:
@@ -170,17 +171,11 @@ class Cache:
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Write a file beside its place and swap it in, so that a reader sees the old bytes or the new ones."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    """Put a file in its place at once, or not at all. Raises CheckoutError."""
     try:
-        try:
-            temporary.write_bytes(data)
-            temporary.replace(target)
-        except OSError as error:
-            raise write_error(error, target) from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        atomic.write_whole(target, data)
+    except OSError as error:
+        raise write_error(error, target) from error
 
 
 def _acquire(handle: int, path: Path, progress: Progress | None, patience: float) -> None:

@@ -8,14 +8,16 @@ next one goes on from there. They depend on nothing but the commits, so all clon
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import zlib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from cartographer import atomic
 from cartographer.history.patch import Change
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _MAGIC = b"strata-slice-7\n"
 _KEY = 40
@@ -24,16 +26,9 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Put a file in its place at once, or not at all."""
+    """Put a file in its place at once, or not at all, with the folders above it."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".new-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    atomic.write_whole(target, data)
 
 
 class Slices:

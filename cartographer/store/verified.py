@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cartographer.atomic import write_whole
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -34,9 +36,7 @@ class Verified(msgspec.Struct, frozen=True):
 
 def keep(folder: Path, verified: Verified) -> None:
     """Put the outcome beside the atlas. Raises OSError."""
-    fresh = folder / f".{FILE_NAME}.new"
-    fresh.write_bytes(msgspec.json.encode(verified) + b"\n")
-    fresh.replace(folder / FILE_NAME)
+    write_whole(folder / FILE_NAME, msgspec.json.encode(verified) + b"\n")
 
 
 def kept(folder: Path, inputs: str) -> Verified | None:
