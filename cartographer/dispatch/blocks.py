@@ -180,8 +180,10 @@ class _Reader:
             return end, depth
         if following == "(" and (found := BLOCK.match(text)) is not None:
             return self._block(index, found.group(1) or found.group(2), depth)
-        if following == "(" and _UNKNOWN.match(text) and "{" in [t.text for t in tokens[matching(tokens, index + 1) + 1 :][:1]]:
-            self.unknown.append(tokens[index])
+        if following == "(" and _UNKNOWN.match(text):
+            after = matching(tokens, index + 1) + 1
+            if after < len(tokens) and tokens[after].text == "{":
+                self.unknown.append(tokens[index])
         if (text == "RegisterOperators" and following in ("(", "{")) or (
             text == "RegisterOperators" and index + 2 < len(tokens) and tokens[index + 2].text in ("(", "{")
         ):

@@ -126,10 +126,7 @@ class Build:
 
     def _holds(self, guards: tuple[str, ...]) -> bool | None:
         """Whether `#if` conditions hold in the view."""
-        try:
-            return combined([evaluate(g, self._value, self._defined) for g in guards])
-        except RecursionError:
-            return None
+        return combined([evaluate(g, self._value, self._defined) for g in guards])
 
     def _value(self, name: str) -> int | None:
         if name in COMPILER:

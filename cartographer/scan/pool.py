@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from cartographer.errors import ScanError
 from cartographer.model.fact import FileFacts
-from cartographer.model.location import language_of
 from cartographer.progress import interrupts_are_ours
 from cartographer.scan.cache import FactCache, decode, encode, key_of
 from cartographer.scan.one import scan_file
@@ -49,18 +48,7 @@ class FactBase(Mapping[str, FileFacts]):
 
 def _scan_batch(batch: list[tuple[str, str, bytes]]) -> list[tuple[str, bytes]]:
     """In a worker: (key, encoded facts) of each file."""
-    return [(key, encode(_facts(path, data))) for path, key, data in batch]
-
-
-def _facts(path: str, data: bytes) -> FileFacts:
-    """The facts of one file; one that the scanner fails on is noted, and costs no other file its facts."""
-    try:
-        return scan_file(path, data)
-    except ScanError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, the build goes on, and parse health shows it
-        note = f"the scanner failed: {type(error).__name__}: {error}"
-        return FileFacts(language_of(path).value, data.count(b"\n") + 1, 1, len(data), notes=(note,))
+    return [(key, encode(scan_file(path, data))) for path, key, data in batch]
 
 
 def gather(files: Iterable[File], cache: FactCache, workers: int = 2, progress: Progress | None = None) -> FactBase:
@@ -76,11 +64,12 @@ def gather_from(
 ) -> FactBase:
     """As `gather`, for paths and blob ids alone: only what no earlier build has scanned is read at all."""
     keys = {path: key_of(path, blob) for path, blob in blobs.items()}
-    known = dict(cache.load(set(keys.values())))
+    wanted = set(keys.values())
+    known = dict(cache.load(wanted))
     first = {key: path for path, key in sorted(keys.items(), reverse=True) if key not in known}
     if progress is not None:
-        progress.stage("scanning", len(set(keys.values())))
-        progress.step(len(set(keys.values())) - len(first))
+        progress.stage("scanning", len(wanted))
+        progress.step(len(wanted) - len(first))
     missing = [(path, keys[path], data) for path, data in read(sorted(first.values()))]
     for part in _scanned(missing, workers):
         cache.keep(part)

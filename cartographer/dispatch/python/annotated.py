@@ -29,7 +29,7 @@ def schema_of(node: ast.FunctionDef | ast.AsyncFunctionDef, mutated: frozenset[s
         if typed is None:
             return None
         if typed.startswith("Tensor") and (mutated is None or argument.arg in mutated):
-            typed = f"Tensor(a{len(parts)}!)" + typed.removeprefix("Tensor")
+            typed = f"Tensor(a{len(parts) - ('*' in parts)}!)" + typed.removeprefix("Tensor")
         value = "" if default is None else _default(default)
         if value is None:
             return None

@@ -219,11 +219,6 @@ def affordable(*values: Value) -> bool:
     return True
 
 
-def is_known(value: Value) -> bool:
-    """Whether we can tell the value, at least its outside."""
-    return not isinstance(value, Unknown)
-
-
 def type_names(value: Value) -> set[str]:
     """The names of classes that a value belongs to."""
     if isinstance(value, Instance):

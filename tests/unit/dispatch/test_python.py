@@ -279,6 +279,7 @@ def test_functions_for_classes_of_the_first_argument():
     [
         ("def f(x: torch.Tensor, n: int = 3, *, s: str = 'a') -> Tensor", (), '(Tensor x, SymInt n=3, *, str s="a") -> Tensor'),
         ("def f(x: 'Tensor', y: Optional[torch.Tensor], z: list[int] | None) -> None", ("x",), "(Tensor(a0!) x, Tensor? y, SymInt[]? z) -> ()"),
+        ("def f(x: Tensor, *, y: Tensor) -> None", ("y",), "(Tensor x, *, Tensor(a1!) y) -> ()"),
         ("def f(x: Sequence[Tensor]) -> tuple[Tensor, int]", None, "(Tensor(a0!)[] x) -> (Tensor, SymInt)"),
         ("def f(x) -> Tensor", (), None),
         ("def f(x: Own) -> Tensor", (), None),

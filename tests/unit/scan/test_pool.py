@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cartographer.scan import pool
+from cartographer.model.location import Language
+from cartographer.scan import one, pool
 from cartographer.scan.cache import FactCache, decode, encode, key_of
-from cartographer.scan.one import scan_file
+from cartographer.scan.cpp import scan_cpp
+from cartographer.scan.one import FAILED, scan_file
 from cartographer.scan.pool import gather, gather_from, scan_files
 
 
@@ -135,14 +137,16 @@ def test_only_what_is_unknown_is_read(tmp_path: Path) -> None:
 
 
 def test_a_failure_of_the_scanner_costs_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(path: str, data: bytes) -> object:
-        if path.endswith("f1.cpp"):
-            raise RecursionError("deep")
-        return scan_file(path, data)
+    broken = {data for path, _, data in files(3) if path.endswith("f1.cpp")}
 
-    monkeypatch.setattr(pool, "scan_file", fails)
+    def fails(data: bytes, language: Language) -> object:
+        if data in broken:
+            raise RecursionError("deep")
+        return scan_cpp(data, language)
+
+    monkeypatch.setattr(one, "scan_cpp", fails)
     found = gather(files(3), FactCache(None), 1)
-    assert found["d/f1.cpp"].notes == ("the scanner failed: RecursionError: deep",)
+    assert found["d/f1.cpp"].notes == (f"{FAILED}: RecursionError: deep",)
     assert found["d/f1.cpp"].error_bytes > 0
     assert found["d/f2.cpp"].definitions
 

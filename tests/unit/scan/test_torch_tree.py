@@ -12,6 +12,7 @@ import pytest
 
 from cartographer.model.fact import FileFacts
 from cartographer.scan.cache import FactCache
+from cartographer.scan.one import FAILED
 from cartographer.scan.pool import FactBase, gather
 from cartographer.scan.preprocess import prepare
 
@@ -59,7 +60,7 @@ def test_every_head_that_a_text_search_finds(tree: tuple[list[tuple[str, str, by
 def test_little_makes_no_sense(tree: tuple[list[tuple[str, str, bytes]], FactBase]) -> None:
     listed, base = tree
     lost = sum(base[path].error_bytes for path, _, _ in listed)
-    assert [path for path, _, _ in listed if any(n.startswith("the scanner failed") for n in base[path].notes)] == []
+    assert [path for path, _, _ in listed if any(n.startswith(FAILED) for n in base[path].notes)] == []
     assert lost < sum(len(data) for _, _, data in listed) / 500
 
 
