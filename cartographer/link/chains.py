@@ -153,12 +153,14 @@ class ChainMaker:
         place = registration.place
         if place is None or self.tree.source is None:
             return ()
+        name, template = defined.name, defined.fact.template
+        if not template and len(defined.segments) > 1:
+            name = defined.segments[-2]
+            template = next((d.fact.template for d in self.tree.index.named(name) if d.path == defined.path and d.fact.kind in CLASSES), "")
+        if not template:
+            return ()
         lines = (self.tree.source(place.path) or "").split("\n")[place.line - 1 : place.line + 2]
-        if defined.fact.template:
-            return bound_by(lines, defined.name, defined.fact.template)
-        owner = defined.segments[-2] if len(defined.segments) > 1 else ""
-        classes = [d for d in self.tree.index.named(owner) if d.path == defined.path and d.fact.kind in CLASSES]
-        return bound_by(lines, owner, classes[0].fact.template) if classes else ()
+        return bound_by(lines, name, template)
 
     def _twin(self, operator: Operator, key: str, registration: Registration, defined: Defined) -> tuple[Step, ...]:
         """Where the CUDA build has only a function that raises: the one of a ROCm build (MIOpen's operators), and what it runs."""

@@ -196,7 +196,7 @@ class Handed:
             for call in function.fact.calls:
                 if call.name in own:
                     for argument in call.arguments:
-                        yield from (d for d in self._global(argument) if _IDENTIFIER.fullmatch(argument))
+                        yield from self._global(argument)
                 elif call.form == "call" and own.intersection(call.arguments):
                     waiting.extend(self.names.functions(call.name, scope)[:1])
 

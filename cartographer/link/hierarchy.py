@@ -24,7 +24,6 @@ CLASSES_IN = ("aten/src/ATen/native/", "aten/src/ATen/quantized/", "aten/src/TH"
 _ROOTS = ("", "aten/src", "aten/src/TH", "torch/csrc", "torch/csrc/api/include", "torch/lib")
 _NAMES = re.compile(r"[A-Za-z_][\w:]*")
 _UNTOLD = frozenset(("auto", "const", "typename", "std::shared_ptr", "std::unique_ptr", "c10::intrusive_ptr", "intrusive_ptr"))
-_DEEP = 400  # files that an include may bring
 
 
 @dataclass
@@ -111,7 +110,7 @@ class Hierarchy:
         known = self._seen.get(path)
         if known is None:
             found, waiting = {path}, [path]
-            while waiting and len(found) < _DEEP:
+            while waiting:
                 for included in self._included(waiting.pop()):
                     if included not in found:
                         found.add(included)

@@ -105,9 +105,12 @@ class Search:
         """The ways of one function, cheapest first. What was cut short, by depth or by a circle, is kept only while the
         question that cut it is being answered.
         """
-        known = self._known.get(id(start)) or (self._partial.get(id(start)) if depth else None)
+        known = self._known.get(id(start))
         if known is not None:
             return known
+        if depth and (partial := self._partial.get(id(start))) is not None:
+            self._cut = True  # what is made of it is cut short too
+            return partial
         if id(start) in self._active or depth > DEPTH:
             self._cut = True
             return Reach()

@@ -163,3 +163,17 @@ def test_a_metal_kernels_name_put_together_in_a_variable():
     files = {N + "mps/operations/S.mm": 'namespace at::native {\nTensor s_mps(const Tensor& self) {\n  const std::string kernel = "search_" + type(self);\n'
              "  auto p = lib.getPipelineStateForFunc(kernel);\n}\n}\n", N + "mps/kernels/S.metal": "kernel void search(device float* p [[buffer(0)]]) {\n}\n"}
     assert steps(files, operator("s(Tensor self) -> Tensor", "MPS", "at::native::s_mps"), key="MPS")[1:] == [("device", "search", 1)]
+
+
+def test_what_a_circle_cut_short_is_not_kept():
+    body = (
+        "__global__ void work() {}\nvoid t(const Tensor& x);\nvoid a(const Tensor& x) { t(x); }\nvoid b(const Tensor& x) { a(x); }\n"
+        "void t(const Tensor& x) { a(x); b(x); work<<<1, 1>>>(); }\n"
+    )
+    first, second = (operator(f"{name}(Tensor self) -> Tensor", "CUDA", f"at::native::{name}") for name in "tb")
+    answers = []
+    for order in ((first, second), (second, first)):
+        maker, _ = made({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, first, second)
+        answers.append({o.name: [s.symbol for s in maker.chain(o, "CUDA").steps] for o in order})
+    assert answers[0] == answers[1]
+    assert answers[0]["aten::b"][-1] == "at::native::work"
