@@ -14,7 +14,6 @@ import msgspec
 
 from cartographer import __version__, resources
 from cartographer.checkout.cache import Cache, write_whole
-from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
 from cartographer.checkout.versions import require_whole_list
 from cartographer.pipeline import lineage
@@ -149,16 +148,6 @@ def inputs_digest(tree: Tree) -> str:
         for source in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
             digest.update(source.read_bytes())
     return digest.hexdigest()
-
-
-def build_demo(out: Path | None, progress: Progress, *, html: bool = True) -> Path:
-    """The atlas of mini torch, the repository of our own that comes along: no network, a few seconds."""
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory(prefix="mini-torch-") as folder:
-        repository = make_demo_repository(Path(folder) / "mini_torch.git")
-        source = SourceRequest(version=DEMO_TAG, repo=str(repository))
-        return build(BuildRequest(source, out or Path("atlas") / "demo", html=html), progress)
 
 
 def render(

@@ -70,7 +70,7 @@ def build_all(
     """
     check_shelf(root)
     given = _in_order(requests)
-    beside = lineage.together(lineage.of_requests(asked for asked in given if asked.repo is None and len(given) > 1), lineage.of_atlases(shelf(root)))
+    beside = lineage.together(lineage.of_requests(asked for asked in given if len(given) > 1 and (asked.source is not None or asked.from_wheel)), lineage.of_atlases(shelf(root)))
     failed = []
     for number, request in enumerate(given):
         html = pages is None or number >= len(given) - pages

@@ -24,7 +24,7 @@ from cartographer.declare import declarations
 from cartographer.errors import CartographerError
 from cartographer.model.lineage import Lineage, joined, word_of
 from cartographer.model.source import HistoryLevel
-from cartographer.pipeline.lists import list_of_tree, operators_of
+from cartographer.pipeline.lists import is_wanted, list_of_tree, operators_of
 from cartographer.progress import SilentProgress
 from cartographer.store.reader import Reader
 
@@ -83,7 +83,7 @@ def of_requests(requests: Iterable[SourceRequest]) -> Iterator[Release]:
     """The releases that other requests mean, as far as they can be opened: what fails is told when it is built."""
     for request in requests:
         try:
-            tree = open_tree(request, SilentProgress(), only=lambda path: path in declarations.WANTED or generators.matches(path))
+            tree = open_tree(request, SilentProgress(), only=is_wanted)
         except CartographerError:
             continue
         yield of_tree(tree)

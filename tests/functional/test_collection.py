@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from cartographer.checkout.open import SourceRequest
 from cartographer.cli import commands
 from cartographer.errors import UsageError
+from cartographer.pipeline import collection, lineage
 from cartographer.pipeline.building import BuildRequest, build
 from cartographer.pipeline.collection import build_all, refresh, shelf
 from cartographer.progress import SilentProgress
@@ -182,3 +183,14 @@ def test_pages_of_the_newest_alone(mini_repo, tmp_path):
     listed = (tmp_path / "index.html").read_text()
     assert listed.count("atlas.db alone") == 2
     assert "<td>v0.1.0 to v0.2.0<td" in listed
+
+
+def test_releases_of_a_clone_are_not_opened_before_they_are_built(monkeypatch, tmp_path):
+    def opened(request, *_, **__):
+        raise AssertionError(request)
+
+    monkeypatch.setattr(lineage, "open_tree", opened)
+    monkeypatch.setattr(collection, "build", lambda request, _: tuple(request.beside) and tmp_path)
+    assert build_all([SourceRequest(version=tag, url="file:///nowhere") for tag in ("v1.1.0", "v1.2.0")], tmp_path, SilentProgress()) == ()
+    with pytest.raises(AssertionError, match="wheel"):
+        build_all([SourceRequest(source=f"{tag}.wheel") for tag in ("a", "b")], tmp_path, SilentProgress())
