@@ -7,13 +7,11 @@ All tags are built with one cache, oldest first, without line dates (strata.py m
 the points gives the price of a release as such and of each changed megabyte, and from it that of thirty releases.
 """
 
-import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from build import run
 
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import GitTree, resolve
@@ -26,15 +24,6 @@ def scanned(repo: str, tag: str) -> dict[str, int]:
     assert git_dir is not None, f"{repo} is no git repository"
     tree = GitTree(git_dir, resolve(Git(git_dir), tag, repo), repo)
     return {scoped.file.blob: scoped.file.size for scoped in manifest(tree.files()).files}
-
-
-def build(repo: str, tag: str, out: Path, more: list[str]) -> tuple[float, float, float]:
-    """(wall, CPU of the command and its children, peak MB) of one build."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    words = ["build", tag, "--repo", repo, "--history", "none", "--out", str(out), "--quiet", *more]
-    subprocess.run([sys.executable, "-m", "cartographer", *words], check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.perf_counter() - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss / 1024
 
 
 def line(points: list[tuple[float, float]]) -> tuple[float, float]:
@@ -53,12 +42,12 @@ def main() -> None:
     sizes: list[float] = []
     print(f"{'tag':<8} {'scanned':>10} {'new':>10} {'share':>6} {'CPU':>8} {'wall':>8} {'peak':>8} {'atlas.db':>10} {'all files':>10} {'files':>7}")
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["CARTOGRAPHER_CACHE"] = f"{folder}/cache"
         for tag in tags:
             blobs = scanned(repo, tag)
             total, new = (sum(found.values()) / 1e6 for found in (blobs, {b: s for b, s in blobs.items() if b not in seen}))
             seen |= blobs
-            wall, cpu, peak = build(repo, tag, Path(folder) / "atlas" / tag, more)
+            words = ["build", tag, "--repo", repo, "--history", "none", "--out", f"{folder}/atlas/{tag}", *more]
+            wall, cpu, peak = run(words, f"{folder}/cache")
             pages = [p.stat().st_size for p in (Path(folder) / "atlas" / tag).rglob("*") if p.is_file()]
             costs.append((new, cpu))
             sizes.append(sum(pages) / 1e6)

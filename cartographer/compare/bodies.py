@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
     from cartographer.model.operator import Operator
 
-_ROLES = frozenset(("entry", "kernel", "device"))
+ROLES = frozenset(("entry", "kernel", "device"))  # steps whose code is kept
 _NO_CODE = frozenset(("enum", "declaration", "alias"))
 _CLASSES = frozenset(("class", "struct"))  # a functor is meant where its head stands, a method where the method does
-_WRITERS = ("torchgen/", "tools/")  # what stands there writes code during the build: a kernel that it writes has no text in the tree
+WRITERS = ("torchgen/", "tools/")  # what stands there writes code during the build: a kernel that it writes has no text in the tree
 _SIZE = 5  # bytes a statement: four of its checksum, one of its lines
 _MOST_LINES = 255
 _COMMENT = re.compile(rb'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -37,7 +37,7 @@ def of_steps(
     wanted: dict[str, set[int]] = {}
     chains = {id(chain): chain for operator in operators for chain in operator.kernels.values()}
     for step in (step for chain in chains.values() for step in chain.steps):
-        if step.role in _ROLES and step.path in facts and not step.path.startswith(_WRITERS):
+        if step.role in ROLES and step.path in facts and not step.path.startswith(WRITERS):
             wanted.setdefault(step.path, set()).add(step.line)
     found: dict[str, dict[int, bytes]] = {}
     for path, data in read(sorted(wanted)):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.compare.bodies import difference
+from cartographer.compare.bodies import ROLES, WRITERS, difference
 from cartographer.model.change import Change, ChangePlace, Level
 from cartographer.model.operator import Status
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
     Bodies = Mapping[str, Mapping[int, bytes]]
 
-_CODE = ("entry", "kernel", "device")
 _WAY = ("entry", "stub", "kernel", "device", "library")
-_WRITERS = ("torchgen/", "tools/")  # a step that stands there is written during the build
 _LAMBDA = "lambda"
 _HEAD = re.compile(r"TORCH_(?:IMPL|META)_FUNC2?\(([\w, ]+)\)|structured_(\w+)::(?:impl|meta)$")
 _SYMINT = re.compile(r"_symint(?=_|$)")
@@ -62,7 +60,7 @@ def whole(symbol: str) -> str:
 
 
 def _is_written(step: Step) -> bool:
-    return step.path.startswith(_WRITERS)
+    return step.path.startswith(WRITERS)
 
 
 def _main(chain: Chain) -> Step | None:
@@ -110,7 +108,7 @@ def _named(chain: Chain, spelled: Callable[[Step], str], without: Container[str]
 
 
 def _is_code(step: Step) -> bool:
-    return step.role in _CODE and step.symbol != _LAMBDA and not _is_written(step)
+    return step.role in ROLES and step.symbol != _LAMBDA and not _is_written(step)
 
 
 def _one(op: str, former: Step, step: Step, old: Bodies, new: Bodies) -> Iterator[Change]:

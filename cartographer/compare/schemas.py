@@ -35,12 +35,18 @@ class SchemaChange:
 
 
 @lru_cache(maxsize=1 << 14)
-def argument_names(schema: str) -> frozenset[str]:
-    """The names of a schema's arguments; none of an ancient one that cannot be read."""
+def parsed(schema: str) -> FunctionSchema | None:
+    """A row's schema, taken apart; None of an ancient one that cannot be read."""
     try:
-        return frozenset(argument.name for argument in FunctionSchema.parse(schema).arguments)
+        return FunctionSchema.parse(schema)
     except SchemaError:
-        return frozenset()
+        return None
+
+
+def argument_names(schema: str) -> frozenset[str]:
+    """The names of a schema's arguments; none of one that cannot be read."""
+    whole = parsed(schema)
+    return frozenset(argument.name for argument in whole.arguments) if whole is not None else frozenset()
 
 
 def compare_schemas(old: FunctionSchema, new: FunctionSchema) -> tuple[SchemaChange, ...]:

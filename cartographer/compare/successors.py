@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from cartographer.model.schema import FunctionSchema, SchemaError
+from cartographer.compare.schemas import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -186,17 +186,9 @@ def _one_apart(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return short == long or (len(short) + 1 == len(long) > 2 and any(long[:i] + long[i + 1 :] == short for i in range(len(long))))
 
 
-@lru_cache(maxsize=1 << 14)
-def _parsed(schema: str) -> FunctionSchema | None:
-    try:
-        return FunctionSchema.parse(schema)
-    except SchemaError:
-        return None
-
-
 def _arguments(schema: str) -> tuple[Argument, ...]:
-    parsed = _parsed(schema)
-    return parsed.arguments if parsed is not None else ()
+    whole = parsed(schema)
+    return whole.arguments if whole is not None else ()
 
 
 def _names(row: OperatorRow) -> tuple[str, ...]:
@@ -205,8 +197,8 @@ def _names(row: OperatorRow) -> tuple[str, ...]:
 
 def _kind(row: OperatorRow) -> object:
     """Functional, in place, out."""
-    parsed = _parsed(row.schema)
-    return parsed.kind if parsed is not None else None
+    whole = parsed(row.schema)
+    return whole.kind if whole is not None else None
 
 
 def _accepts(candidate: OperatorRow, gone: OperatorRow) -> bool:

@@ -174,10 +174,10 @@ def _touched(change: Change) -> str:
     if change.level is Level.INFO:
         return ""
     detail = change.detail
-    users = [f"{_few(detail[key], _USERS)}" for key in ("callers",) if detail.get(key)]
+    callers = _few(detail.get("callers"), _USERS)
     parts = [
         _few(detail.get("python_names"), _USERS), _few(detail.get("backends"), _NAMES + 1),
-        *(f"called by {text}" for text in users), f"gradients or structured forms of {_few(detail['named_by'], _USERS)} use it" if detail.get("named_by") else "",
+        f"called by {callers}" if callers else "", f"gradients or structured forms of {_few(detail['named_by'], _USERS)} use it" if detail.get("named_by") else "",
     ]
     return " · ".join(part for part in parts if part)
 

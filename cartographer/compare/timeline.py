@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cartographer.compare.operators import compare
+from cartographer.compare.schemas import parsed
 from cartographer.model.oplist import OperatorList
-from cartographer.model.schema import FunctionSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,12 +67,13 @@ def _before(name: str, first: Event, lists: Sequence[OperatorList]) -> str:
     row = next((side.rows[base] for side in lists if side.tag == first.previous and base in side.rows), None)
     if row is None or base == name or first.schema is None:
         return ""
-    return base if _arguments(first.schema) in map(_arguments, (row.schema, *row.namesakes)) else ""
+    arguments = _arguments(first.schema)
+    return base if arguments is not None and arguments in map(_arguments, (row.schema, *row.namesakes)) else ""
 
 
-def _arguments(schema: str) -> tuple[tuple[str, str], ...]:
-    parsed = FunctionSchema.parse(schema)
-    return tuple((a.type, a.name) for a in parsed.arguments)
+def _arguments(schema: str) -> tuple[tuple[str, str], ...] | None:
+    whole = parsed(schema)
+    return tuple((a.type, a.name) for a in whole.arguments) if whole is not None else None
 
 
 def _only(side: OperatorList, names: Sequence[str]) -> OperatorList:

@@ -18,11 +18,8 @@ _MEANS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"
 
 def owner_of(path: str, rules: Iterable[Landmark]) -> Landmark | None:
     """The rule that decides: the last one that matches."""
-    decisive = None
-    for rule in sorted(rules, key=lambda r: r.line):
-        if _pattern(rule.subject).fullmatch(path):
-            decisive = rule
-    return decisive
+    ordered = sorted(rules, key=lambda r: r.line)
+    return next((rule for rule in reversed(ordered) if _pattern(rule.subject).fullmatch(path)), None)
 
 
 @lru_cache(maxsize=1024)

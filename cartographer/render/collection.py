@@ -7,16 +7,16 @@ files here change. The switcher finds the same page elsewhere by `pages/<part>.j
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cartographer.atomic import write_whole
 from cartographer.errors import RenderError
 from cartographer.render import assets
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame
-from cartographer.render.known import STATUS, KnownPages
+from cartographer.render.known import KnownPages, digest_of, write_status
 from cartographer.render.site import plates
 from cartographer.render.terrain import FLOORS
 from cartographer.render.urls import LINES, RELEASES, root_from
@@ -113,15 +113,9 @@ def draw_plate(out: Path, source: SourceInfo, page: Page) -> None:
     try:
         for address, data in drawn.items():
             _put(out / address, data)
-        digests = {**known.digests, **{address: digest_of(data) for address, data in drawn.items()}}
-        _put(out / STATUS, (json.dumps({"format": 1, "pages": dict(sorted(digests.items()))}, indent=0) + "\n").encode())
+        write_status(out, {**known.digests, **{address: digest_of(data) for address, data in drawn.items()}})
     except OSError as error:
         raise RenderError(f"the plate of releases cannot be written: {error.strerror or error}", where=error.filename or str(out)) from error
-
-
-def digest_of(data: bytes) -> str:
-    """The digest of a file as a site's list holds it."""
-    return hashlib.sha256(data).hexdigest()[:20]
 
 
 def _put(path: Path, data: bytes) -> None:
@@ -131,9 +125,7 @@ def _put(path: Path, data: bytes) -> None:
             return
     except OSError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_bytes(data)
-    beside.replace(path)
+    write_whole(path, data)
 
 
 def is_collection(folder: Path) -> bool:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cartographer.atomic import write_whole
 from cartographer.render import urls
 from cartographer.render.site import anchor_of
 
@@ -28,7 +30,7 @@ class KnownPages:
     def of(cls, folder: Path) -> KnownPages:
         """Those that the folder's own lists name; none where there is no site."""
         moved = _read(folder / "atlas.json").get("where", {})
-        return cls(_texts(_read(folder / STATUS).get("pages", {})), _texts(moved.get("moved", {}) if isinstance(moved, dict) else {}))
+        return cls(read_status(folder), _texts(moved.get("moved", {}) if isinstance(moved, dict) else {}))
 
     def operator(self, name: str) -> str | None:
         """The address of an overload; `add_` stands with `add` where both are."""
@@ -41,6 +43,21 @@ class KnownPages:
             if address in self.digests:
                 return f"{address}#{anchor_of(name)}"
         return None
+
+
+def digest_of(data: bytes) -> str:
+    """The digest of a file as a site's list holds it."""
+    return hashlib.sha256(data).hexdigest()[:20]
+
+
+def read_status(out: Path) -> dict[str, str]:
+    """Address -> digest of every file of the site in a folder; nothing where there is none, or none that can be read."""
+    return _texts(_read(out / STATUS).get("pages", {}))
+
+
+def write_status(out: Path, pages: Mapping[str, str]) -> None:
+    """Note the files of a site in its own list."""
+    write_whole(out / STATUS, (json.dumps({"format": 1, "pages": dict(sorted(pages.items()))}, indent=0) + "\n").encode())
 
 
 def _read(path: Path) -> dict[str, object]:

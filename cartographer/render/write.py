@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
-import json
 import multiprocessing
 import os
 import shutil
@@ -27,7 +25,7 @@ from cartographer.progress import interrupts_are_ours
 from cartographer.render import assets, plan
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
-from cartographer.render.known import STATUS
+from cartographer.render.known import STATUS, digest_of, read_status, write_status
 from cartographer.render.loading import load, remembered
 from cartographer.render.site import Site
 from cartographer.render.urls import root_from
@@ -146,20 +144,20 @@ def _desk(out: Path) -> Desk:
         if not is_running(leftover.name.split(".")[-2]):
             shutil.rmtree(leftover, ignore_errors=True)
     fresh = not (out / "index.html").exists()
-    return Desk(out, out if fresh else out / f"{STAGE}.{os.getpid()}.new", {} if fresh else _read_status(out))
+    return Desk(out, out if fresh else out / f"{STAGE}.{os.getpid()}.new", {} if fresh else read_status(out))
 
 
 def _publish(desk: Desk, done: Sequence[Written]) -> int:
     """Move what was drawn beside the site into it. While that goes on the status knows addresses and no digests: a build
     that finds it so takes no page for unchanged.
     """
-    _write_status(desk.out, dict.fromkeys([*desk.before, *(written.address for written in done)], ""))
+    write_status(desk.out, dict.fromkeys([*desk.before, *(written.address for written in done)], ""))
     if desk.stage != desk.out:
         for written in done:
             if written.changed:
                 _move(desk.stage / written.address, desk.out / written.address)
     removed = _remove_stale(desk.out, desk.before, {written.address for written in done})
-    _write_status(desk.out, {written.address: written.digest for written in done})
+    write_status(desk.out, {written.address: written.digest for written in done})
     return removed
 
 
@@ -215,7 +213,7 @@ def _print(chunk: Sequence[plan.Job]) -> list[Written]:
 
 def remove_site(out: Path) -> int:
     """Remove a site and leave the atlas: pages of another atlas would pretend to be of this one. Gives how many files went."""
-    pages = _read_status(out)
+    pages = read_status(out)
     removed = _remove_stale(out, pages, set())
     for folder in sorted({parent for address in pages for parent in (out / address).parents if out in parent.parents}, reverse=True):
         with contextlib.suppress(OSError):
@@ -232,7 +230,7 @@ def to_html(environment: Environment, frame: SiteFrame, page: Page) -> bytes:
 
 def put(desk: Desk, address: str, data: bytes) -> Written:
     """Write one file unless it is there already with the same content."""
-    digest = hashlib.sha256(data).hexdigest()[:20]
+    digest = digest_of(data)
     if desk.before.get(address) == digest and _size(desk.out / address) == len(data):
         return Written(address, digest, len(data), changed=False)
     path = f"{desk.stage}/{address}"
@@ -274,20 +272,6 @@ def _warm(site: Site, environment: Environment) -> None:
         getattr(catalog.ground, shared)
     for name in environment.list_templates(extensions=("jinja2",)):
         environment.get_template(name)
-
-
-def _read_status(out: Path) -> Mapping[str, str]:
-    try:
-        found = json.loads((out / STATUS).read_text())
-        return {str(address): str(digest) for address, digest in found["pages"].items()}
-    except (OSError, ValueError, KeyError, AttributeError):
-        return {}
-
-
-def _write_status(out: Path, pages: Mapping[str, str]) -> None:
-    beside = out / (STATUS + ".new")
-    beside.write_text(json.dumps({"format": 1, "pages": dict(sorted(pages.items()))}, indent=0) + "\n")
-    beside.replace(out / STATUS)
 
 
 def _remove_stale(out: Path, before: Mapping[str, str], now: set[str]) -> int:

@@ -63,14 +63,6 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _uri(path: Path) -> str:
-    """The `file:` form of a path. Path.as_uri() says the same, but imports ten times as much."""
-    text = path.absolute().as_posix()
-    for character, code in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
-        text = text.replace(character, code)
-    return f"file://{'' if text.startswith('/') else '/'}{text}"
-
-
 def create(path: Path) -> sqlite3.Connection:
     """An empty atlas at `path`, set up for one fast bulk write: no journal, because only a finished file is kept."""
     connection = sqlite3.connect(path, isolation_level=None)

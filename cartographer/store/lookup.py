@@ -89,10 +89,6 @@ class Lookup:
         return self._names(f"SELECT o.name FROM kernel k JOIN registration r ON r.kernel = k.id JOIN operator o ON o.id = r.operator"
                            f" WHERE k.symbol = ? GROUP BY o.id ORDER BY {_DECLARED}", symbol)  # fmt: skip
 
-    def kernels_called(self, plain: str) -> tuple[str, ...]:
-        """Symbols of registered kernels whose last name is `plain`."""
-        return self._names("SELECT symbol FROM kernel WHERE plain = ? ORDER BY symbol", plain)
-
     def backends(self) -> tuple[str, ...]:
         """Backends for which some operator has a chain, by name."""
         return self._names("SELECT DISTINCT backend FROM operator_chain ORDER BY backend")

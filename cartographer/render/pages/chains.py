@@ -80,7 +80,6 @@ class ChainView:
     """The chain of one backend, or of several that share it."""
 
     anchor: str
-    anchors: tuple[str, ...]  # of the further backends
     backends: tuple[str, ...]
     status: str
     reason: str
@@ -121,7 +120,7 @@ def in_order(chain: Chain) -> bool:
 
 
 def _view(site: Site, op: Operator, chain: Chain, backends: list[str], shown: Shown, *, above: bool) -> ChainView:
-    anchors = tuple(f"{anchor_of(op.name)}-{backend}" for backend in backends)
+    anchor = f"{anchor_of(op.name)}-{backends[0]}"
     way = tuple((step.role, step.symbol, step.path, step.line, step.branch) for step in chain.steps)
     parts: list[StepView | Again] = []
     start = 0
@@ -136,8 +135,8 @@ def _view(site: Site, op: Operator, chain: Chain, backends: list[str], shown: Sh
         else:
             parts.append(step_view(site, chain.steps[start], shown.linked))
             start += 1
-    shown.add(Link(f"{short_name(op.name)}, {backends[0]}", anchors[0]), way)
-    return ChainView(anchors[0], anchors[1:], tuple(backends), chain.status.value, chain.reason or "", tuple(parts), above)
+    shown.add(Link(f"{short_name(op.name)}, {backends[0]}", anchor), way)
+    return ChainView(anchor, tuple(backends), chain.status.value, chain.reason or "", tuple(parts), above)
 
 
 _OPERATOR = re.compile(r"\w+::[\w.]+")

@@ -21,9 +21,7 @@ class GeneratedRow:
     holds: str
     shards: int
     generator: Receipt | None
-    generator_page: str | None
     template: Receipt | None
-    template_page: str | None
     operators: int  # bound there
 
 
@@ -48,9 +46,7 @@ def build(site: Site) -> Page:
             holds=entry.holds,
             shards=entry.shards,
             generator=site.receipt(entry.generator, entry.generator_line) if entry.generator else None,
-            generator_page=site.place(entry.generator, entry.generator_line) if entry.generator else None,
             template=site.receipt(entry.template) if entry.template else None,
-            template_page=site.place(entry.template) if entry.template else None,
             operators=len(bound.get(site.unsharded(entry.name), ())),
         )
         for entry in site.catalog.generated

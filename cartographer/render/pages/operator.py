@@ -171,7 +171,7 @@ def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overloa
         generated=op.origin is Origin.GENERATED,
         declared=site.receipt(op.declared.path, op.declared.line),
         facts=() if descent else facts_of(site, op, whole=False, said=seen.facts),
-        strip=_strip(site, op, anchors),
+        strip=_strip(site, op, anchors) if descent else (),
         floors=descent_of(site, op, backend) if descent else (),
         descends_for=backend,
         followed=next((chain.anchor for chain in chains if chain.above), ""),

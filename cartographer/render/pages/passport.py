@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cartographer.model.operator import Operator
-    from cartographer.render.pages.frame import Link, Receipt
+    from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
 
 
@@ -153,8 +153,3 @@ def _kernels(op: Operator) -> Fact | None:
 
 def _and(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}"
-
-
-def links_of(site: Site, names: Sequence[str]) -> tuple[Link, ...]:
-    """Links to operators, unknown names left out."""
-    return tuple(link for link in map(site.operator, names) if link)
