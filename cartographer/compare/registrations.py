@@ -27,7 +27,7 @@ _COMPOSITES = {
 
 
 # Keys for which torchgen writes the kernel around an inner loop (torchgen/model.py, UFUNC_DISPATCH_KEYS).
-_UFUNC = {"CPU", "CUDA"}
+_UFUNC = frozenset(("CPU", "CUDA"))
 
 
 def composite_kind(row: OperatorRow) -> str:
@@ -36,14 +36,15 @@ def composite_kind(row: OperatorRow) -> str:
 
 
 def effective_keys(row: OperatorRow, side: OperatorList) -> frozenset[str]:
-    """The keys of its own block and those that it has through the structured operator that it delegates to."""
-    keys = set(row.dispatch)
-    if row.structured_delegate:
-        delegate = side.rows.get(f"aten::{row.structured_delegate}")
-        keys |= effective_keys(delegate, side) if delegate else set()
-    if "ufunc_inner_loop" in row.flags:
-        keys |= _UFUNC
-    return frozenset(keys)
+    """The keys of its own block and those that it has through the structured operator that it delegates to. That one is
+    structured itself and delegates no further (torchgen/model.py, NativeFunction.__post_init__).
+    """
+    delegate = side.rows.get(f"aten::{row.structured_delegate}")
+    return _own_keys(row) | (_own_keys(delegate) if delegate else frozenset())
+
+
+def _own_keys(row: OperatorRow) -> frozenset[str]:
+    return frozenset(row.dispatch) | (_UFUNC if "ufunc_inner_loop" in row.flags else frozenset())
 
 
 def registration_changes(was: OperatorRow, now: OperatorRow, old: OperatorList, new: OperatorList, change: MakeChange) -> Iterator[Change]:

@@ -63,6 +63,13 @@ def test_a_delegate_that_gains_a_key_changes_what_serves() -> None:
     assert {(c.id, c.op) for c in found} == {("dispatch-gained", "aten::f.out"), ("effective-gained", "aten::f")}
 
 
+def test_a_list_in_which_delegates_go_in_a_circle() -> None:
+    f = row("f(Tensor a) -> Tensor", dispatch={}, structured_delegate="f.out")
+    out = row("f.out(Tensor a, *, Tensor(a!) out) -> Tensor(a!)", structured_delegate="f.out")
+    found = compare(listing("1", out, f), listing("2", replace(out, dispatch={"CPU": "g", "MPS": "g"}), f)).changes
+    assert "effective-gained" in {c.id for c in found if c.op == "aten::f"}
+
+
 def test_derivatives() -> None:
     old = row("f(Tensor a) -> Tensor", derivative=DerivativeRow("d.yaml", 3, {"Default a": "grad"}))
     assert ids(old, replace(old, derivative=DerivativeRow("d.yaml", 9, {"Default a": "grad"}))) == set()
