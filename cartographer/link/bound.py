@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.link.handed import split_template
+from cartographer.link.bodies import split_template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

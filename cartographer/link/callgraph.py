@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cartographer.link.composites import types_around
-from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, asked, library
+from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH
+from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, library
 from cartographer.link.handed import Handed, general
-from cartographer.link.hierarchy import CLASSES_IN
+from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
-from cartographer.link.names import scope_of
 from cartographer.link.sites import Given, Site, Spot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from cartographer.link.bodies import Bodies
     from cartographer.link.composites import Called, Operators
     from cartographer.link.guards import World
     from cartographer.link.index import Defined, Index
@@ -31,47 +31,31 @@ if TYPE_CHECKING:
 LITERALS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 _LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>)?\s*<<<")
 _CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
-_SWITCH = re.compile(r"(?:AT|TORCH)_DISPATCH_\w+|DISPATCH_\w+|_AT_DISPATCH\w*")
 _WIDER = re.compile(r"(const\s+)?(double|(c10|std)::complex<)\b")
 _CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
 _MEMBER = re.compile(r"\.|->|::")
-_NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", "at::checkSame", "at::namedinference::", "namedinference::")
-# Code of kernels, and within it the plumbing that all kernels use and that leads anywhere.
-_SCOPE = (
-    "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/mps/",
-    "aten/src/ATen/mkl/", "aten/src/ATen/xpu/", "aten/src/ATen/quantized/", "aten/src/ATen/LegacyTH", "aten/src/TH", "aten/src/ATen/sparse",
-    "torch/csrc/distributed/c10d/", "torch/csrc/cuda/nccl",
-)  # fmt: skip
-_PLUMBING = re.compile(
-    r"aten/src/ATen/native/(TensorIterator\w*|Resize\w*|TypeProperties|ReduceOpsUtils|TensorProperties|TensorDimApply|cuda/Resize)\.(h|cpp|cuh|cu)"
-    r"|aten/src/ATen/cuda/(?!CUDABlas|CUDASparseBlas|CUDASolver|jiterator|detail/|llvm|CUDASparse|cub|tunable/|LegacyTH|CUDAApplyUtils|ApplyGridUtils)\w+.*"
-    r"|aten/src/TH/(THTensor|THStorage|THAllocator|THGeneral|generic/THTensor\.|generic/THStorage).*"
-    r"|aten/src/THC/(THCGeneral|THCStorage|THCAllocator|generic/THCStorage).*"
-)
-_EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 _OVERRIDERS = 8  # followed and shown
 _CLASSES_AT_MOST = 4  # a method that more classes have tells nothing
 
 
 @dataclass
 class CallGraph:
-    """Sites of every body, told once for a device; `source` gives a file's text."""
+    """Sites of every body, told once for a device."""
 
     index: Index
     names: Names
     operators: Operators
     stubs: Stubs
+    bodies: Bodies
     world: World
     device: str
-    source: Callable[[str], str | None] | None = None
     _sites: dict[int, tuple[Site, ...]] = field(default_factory=dict, repr=False)
     _by_member: dict[tuple[str, int], tuple[Defined, ...]] = field(default_factory=dict, repr=False)
-    _followed: dict[str, bool] = field(default_factory=dict, repr=False)
 
     @cached_property
     def handed(self) -> Handed:
         """Reads what calls hand over."""
-        return Handed(self.index, self.names, self.stubs, self.follows, self.source)
+        return Handed(self.index, self.names, self.bodies, self.device)
 
     def sites(self, defined: Defined) -> tuple[Site, ...]:
         """The sites of one body, in order."""
@@ -81,91 +65,104 @@ class CallGraph:
         return known
 
     def follows(self, defined: Defined) -> bool:
-        """Whether a way may lead through a definition: code of kernels, not the plumbing that all of them use."""
-        known = self._followed.get(defined.path)
-        if known is None:
-            known = defined.path.startswith(_SCOPE) and _PLUMBING.fullmatch(defined.path) is None
-            self._followed[defined.path] = known
-        return known
+        """Whether a way may lead through a definition."""
+        return self.bodies.follows(defined)
 
     def _told(self, defined: Defined) -> Iterator[Site]:
-        around = types_around(defined.fact)
-        scope = scope_of(defined, self.device)
-        contexts = {c.context for c in defined.fact.calls if c.context}
-        for order, call in enumerate(defined.fact.calls):
-            allowed = self.world.allows(call.guards) if call.guards else True
-            if call.form == "lambda" or allowed is False:
+        body = self.bodies.of(defined)
+        for read in body.spots:
+            spot: Spot | None = read
+            if read.call.guards:
+                spot = self._guarded(read)
+            if spot is None:
                 continue
-            without = allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in call.guards)
-            spot = Spot(call, defined, scope, order, _branch(call), asked(call.context), without, _optional(call.context, contexts))
-            match call.form:
-                case "message":
-                    receiver, _, selector = call.name.partition(" ")
-                    if self.device == "mps" and "raph" in receiver and PREPARING.search(selector) is None:
-                        yield spot.site("library", selector, library="MPSGraph", never=SHAPING.search(selector) is not None)
-                    elif self.device == "mps" and selector == "alloc" and MPS_KERNELS.fullmatch(receiver):
-                        yield spot.site("library", receiver, library="Metal Performance Shaders")
-                case "macro":
-                    if _SWITCH.fullmatch(call.name):
-                        yield spot.site("dispatch", call.name)
-                    else:
-                        yield from self._macro_body(call.name, call.arguments, spot, 0)
-                case "launch":
-                    given = tuple(self.handed.functors(call, scope, defined))
-                    kernels = self.handed.kernels(call.name, scope, defined, _count(call))
-                    alone = tuple(call.launch[:2]) == ("1", "1")
-                    yield spot.site("launch", call.name, kernels, given=given, alone=alone)
+            for stub in spot.handed.stubs:
+                yield spot.site("stub", stub.name, stub=stub)
+            match spot.call.form:
                 case "method":
-                    yield from self.handed.stub_sites(spot)
-                    yield from self._method(spot, around)
+                    site = self._method(spot)
+                case "launch":
+                    site = self._launch(spot)
+                case "message":
+                    site = self._message(spot)
+                case "macro":
+                    yield from self._macro(spot)
+                    continue
                 case _:
-                    yield from self.handed.stub_sites(spot)
-                    yield from self._call(spot, around)
-                    yield from self._cast(spot)
+                    site = self._call(spot, body.around)
+            if site is not None:
+                yield site
+            yield from self._cast(spot)
+
+    def _guarded(self, spot: Spot) -> Spot | None:
+        """A call under `#if`, as the build for this device has it; None when it has not."""
+        guards = spot.call.guards
+        allowed = self.world.allows(guards)
+        if allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in guards):
+            return spot._replace(without=True)
+        return None if allowed is False else spot
+
+    def _launch(self, spot: Spot) -> Site:
+        given = tuple(self.handed.functors(spot))
+        kernels = self.handed.kernels(spot.call.name, spot, spot.handed.number)
+        return spot.site("launch", spot.call.name, kernels, given=given, alone=tuple(spot.call.launch[:2]) == ("1", "1"))
+
+    def _message(self, spot: Spot) -> Site | None:
+        receiver, _, selector = spot.call.name.partition(" ")
+        if self.device == "mps" and "raph" in receiver and PREPARING.search(selector) is None:
+            return spot.site("library", selector, library="MPSGraph", never=SHAPING.search(selector) is not None)
+        if self.device == "mps" and selector == "alloc" and MPS_KERNELS.fullmatch(receiver):
+            return spot.site("library", receiver, library="Metal Performance Shaders")
+        return None
+
+    def _macro(self, spot: Spot) -> Iterable[Site]:
+        if SWITCH.fullmatch(spot.call.name):
+            return (spot.site("dispatch", spot.call.name),)
+        return self._macro_body(spot.call.name, spot.call.arguments, spot, 0)
 
     def _cast(self, spot: Spot) -> Iterator[Site]:
         """Operators handed over under a cast that picks the overload: `compare(r, a, b, static_cast<OutFunc>(at::eq_out))`."""
-        for argument in spot.call.arguments:
-            match = _CAST.fullmatch(argument.strip()) if argument.startswith("static_cast<") else None
+        for argument in spot.handed.casts:
+            match = _CAST.fullmatch(argument.strip())
             if match is not None and (called := self.operators.referred(match[1], spot.call)) is not None:
                 yield spot.site("operator", called.written, called=called)
 
     # --- calls by name --------------------------------------------------------------------------------------------
 
-    def _call(self, spot: Spot, around: Mapping[str, str]) -> Iterator[Site]:
+    def _call(self, spot: Spot, around: Mapping[str, str]) -> Site | None:
         name = spot.call.name.removeprefix("::")
-        if name.startswith(_NOWHERE):
-            return
-        last = bare(name)
+        if name.startswith(NOWHERE):
+            return None
+        last = spot.last
         if last in self.stubs and spot.call.form in ("call", "reference") and not self._local_function(last, spot):
             stub = self.stubs.find(name, spot.scope.namespace)
-            yield spot.site("stub", last, stub=stub, never=_for_another(spot.call, self.device))
-            return
+            return spot.site("stub", last, stub=stub, never=_for_another(spot.call, self.device))
         if title := self._library(name, spot):
-            yield spot.site("library", name, library=title)
-            return
+            return spot.site("library", name, library=title)
         if self.device == "cuda" and (strings := tuple(self.handed.strings(spot))):
-            yield spot.site("jit", name, given=strings)
-            return
-        given = self.handed.given(spot)
+            return spot.site("jit", name, given=strings)
         if self.device == "cpu" and last in CPU_LOOPS:
-            yield spot.site("loop", last, given=given or tuple(self.handed.variables(spot)))
-            return
-        targets = self._functions(spot, name)
-        if (called := self._operator(spot, name, targets, around)) is not None:
-            yield spot.site("operator", called.written, called=called)
-            return
+            return spot.site("loop", last, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
+        targets = self._functions(spot, name) if spot.called is None else ()
+        if (called := spot.called or self._operator(spot, name, targets, around)) is not None:
+            return spot.site("operator", called.written, called=called)
+        return self._helper(spot, name, targets)
+
+    def _helper(self, spot: Spot, name: str, targets: tuple[Defined, ...]) -> Site | None:
+        """A call of functions of the tree, those included that it is handed as callbacks."""
         if not targets and spot.call.form == "call" and "::" not in name:
             targets = tuple(self.handed.pointed(name, spot))
         followed = tuple(d for d in (*targets, *self.handed.functions(spot)) if self.follows(d))
-        if followed:
-            if not given and any(d.fact.template for d in followed):
-                given = tuple(self.handed.variables(spot))
-            yield spot.site("helper", name, followed, given=given)
+        if not followed:
+            return None
+        given = self.handed.given(spot)
+        if not given and any(d.fact.template for d in followed):
+            given = tuple(self.handed.variables(spot))
+        return spot.site("helper", name, followed, given=given)
 
     def _library(self, name: str, spot: Spot) -> str:
         """The library that a call enters by its name, or by the class of the object that it calls; "" when it enters none."""
-        if self.device == "cuda" and "::" not in name and self.handed.local(spot.inside).behind(name).startswith("cutlass::"):
+        if self.device == "cuda" and "::" not in name and self.bodies.is_of_cutlass(spot.inside, name):
             return "CUTLASS"
         title = library(name, self.device) if spot.call.form == "call" else ""
         return title if title == "QNNPACK" or (title and not self._ours(name)) else ""  # QNNPACK's sources are in the tree
@@ -175,24 +172,19 @@ class CallGraph:
         if name.startswith("TH") and (bodies := self.index.generic.find(name, spot.call.arguments)):
             return tuple(d for d in bodies if self.world.allows(d.fact.guards) is not False)[:2]
         if spot.call.form != "construct":
-            targets = self.names.functions(name, spot.scope, _count(spot.call))
+            targets = self.names.functions(name, spot.scope, spot.handed.number)
             if targets and not _constructor(targets[0]):
                 return tuple(sorted(targets, key=_by_type)[:6])
         return tuple(m for c in general(self.names.classes(name, spot.scope)) if self.follows(c) for m in self.handed.runs(c))
 
     def _operator(self, spot: Spot, name: str, targets: tuple[Defined, ...], around: Mapping[str, str]) -> Called | None:
-        """The operator that a call means. Inside at::native a plain name is the native function, if there is one."""
-        if spot.call.form == "reference":
-            return self.operators.referred(name, spot.call)
-        if spot.call.form != "call":
+        """The operator that a plain name means. Inside at::native it is the native function, if there is one."""
+        if targets or spot.call.form != "call" or "::" in name or spot.scope.namespace[:1] != ("at",):
             return None
-        if "::" in name:
-            return self.operators.called(spot.call, around)
-        if targets or spot.scope.namespace[:1] != ("at",):
-            return None
-        if name in around or name in self.handed.local(spot.inside):
+        called = self.operators.function(name, f"at::{name}", spot.call, around)
+        if called is None or name in around or name in self.bodies.variables(spot.inside):
             return None  # a variable that is called
-        return self.operators.function(name, f"at::{name}", spot.call, around)
+        return called
 
     def _ours(self, name: str) -> bool:
         """Whether the tree itself defines a function or class of this plain name for the build: then it is a wrapper, no library."""
@@ -206,28 +198,21 @@ class CallGraph:
 
     # --- members --------------------------------------------------------------------------------------------------
 
-    def _method(self, spot: Spot, around: Mapping[str, str]) -> Iterator[Site]:
-        called = self.operators.called(spot.call, around)
-        if called is not None and _tensor(spot, around):
-            yield spot.site("operator", called.written, called=called)
-            return
-        member = _MEMBER.split(spot.call.name)[-1].strip()
+    def _method(self, spot: Spot) -> Site | None:
+        if spot.called is not None:
+            return spot.site("operator", spot.called.written, called=spot.called)
+        member = spot.last
         if self.device == "mps" and member in METAL_REQUESTS:
             texts = tuple(t for a in spot.call.arguments for t in LITERALS.findall(a))
-            yield spot.site("metal", member, texts=texts or tuple(t for a in self.handed.initial(spot) for t in LITERALS.findall(a)))
-            return
+            return spot.site("metal", member, texts=texts or tuple(t for a in self.handed.initial(spot) for t in LITERALS.findall(a)))
         if self.device == "cpu" and member in CPU_LOOPS:
-            yield spot.site("loop", member, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
-            return
+            return spot.site("loop", member, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
         if self.device == "cuda" and (title := self._object(member, spot)):
-            yield spot.site("library", member if title == "CUDA driver" else spot.call.name.strip(), library=title)
-            return
-        if member == "findSchemaOrThrow" and (called := self.operators.by_schema(spot.call)) is not None:
-            yield spot.site("operator", called.written, called=called)
-            return
+            return spot.site("library", member if title == "CUDA driver" else spot.call.name.strip(), library=title)
+        if member == SCHEMA and (called := self.operators.by_schema(spot.call)) is not None:
+            return spot.site("operator", called.written, called=called)
         targets, base = self._methods(member, spot)
-        if targets:
-            yield spot.site("helper", member, targets, given=self.handed.given(spot), base=base)
+        return spot.site("helper", member, targets, given=self.handed.given(spot), base=base) if targets else None
 
     def _object(self, member: str, spot: Spot) -> str:
         """The library whose object runs by this method: a graph of cuDNN's frontend by `execute`, a CUTLASS operation by `run`,
@@ -235,7 +220,7 @@ class CallGraph:
         """
         if member == "execute" and any(include.target.startswith("cudnn_frontend") for include in self.index.files[spot.scope.path].includes):
             return "cuDNN"
-        if member == "run" and self.handed.local(spot.inside).behind(_MEMBER.split(spot.call.name)[0].strip()).startswith("cutlass::"):
+        if member == "run" and self.bodies.is_of_cutlass(spot.inside, _MEMBER.split(spot.call.name)[0].strip()):
             return "CUTLASS"
         return "CUDA driver" if DRIVER.fullmatch(member) else ""
 
@@ -246,7 +231,7 @@ class CallGraph:
         not, the methods of this name in the code of kernels that the file can see, unless too many classes have one.
         """
         arguments, hierarchy = len(spot.call.arguments), self.index.hierarchy
-        owners = hierarchy.of(self.handed.receiver(spot), self.names, spot.scope)
+        owners = hierarchy.of(self.bodies.receiver(spot), self.names, spot.scope)
         if owners is not None:
             found = [d for owner in owners for d in hierarchy.methods(owner, member)]
             found = found or [d for owner in owners[:1] for d in hierarchy.inherited(owner, member)]
@@ -259,25 +244,23 @@ class CallGraph:
             enough = len({d.segments[:-1] for d in found}) <= _CLASSES_AT_MOST
             known = self._by_member[member, arguments] = tuple(found[:6]) if enough else ()
         path = spot.scope.path
-        return tuple(d for d in known if (not d.hidden or d.path == path) and hierarchy.sees(path, d)), ""
+        return tuple(d for d in known if (d.path == path or not d.hidden) and hierarchy.sees(path, d)), ""
 
     def _is_method(self, defined: Defined, arguments: int) -> bool:
-        if len(defined.segments) < 2 or not defined.segments[-2][:1].isupper() or defined.fact.kind not in ("method", "function"):
-            return False
-        return defined.device in ("", self.device) and defined.path.startswith(CLASSES_IN) and self.names.takes(defined, arguments)
+        return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments)
 
     # --- macros of the same file ----------------------------------------------------------------------------------
 
     def _macro_body(self, macro: str, arguments: tuple[str, ...], spot: Spot, depth: int) -> Iterator[Site]:
         """What a macro of the same file does with these arguments, macros inside it included."""
-        found = self._local_macro(macro, spot.inside.path, spot.call.line)
+        found = self.bodies.macro(macro, spot.inside.path, spot.call.line)
         if found is None or depth > 3:
             return
         text, start = _substituted(found, arguments), found.line
         launched = set()
-        for match in _LAUNCH.finditer(text):
+        for match in _LAUNCH.finditer(text) if "<<<" in text else ():
             launched.add(match[1])
-            kernels = self.handed.kernels(match[1], spot.scope, spot.inside)
+            kernels = self.handed.kernels(match[1], spot)
             yield spot.site("launch", match[1], kernels, line=self._line_of(match[1], found, spot, start + text.count("\n", 0, match.start())))
         for match in _CALLED.finditer(text):
             name = match[1]
@@ -303,15 +286,7 @@ class CallGraph:
         if pattern.search(macro.body):
             return line
         first, last = spot.call.line, max(spot.call.line, spot.call.end_line)
-        return next((n for n, text in enumerate(self.handed.lines(spot.inside.path, first, last), first) if pattern.search(text)), first)
-
-    def _local_macro(self, name: str, path: str, line: int) -> MacroDefinition | None:
-        """The macro of a name that is in force in a file on a line."""
-        best = None
-        for macro in self.index.files[path].macros:
-            if macro.name == name and macro.line <= line and not 0 < macro.undefined <= line:
-                best = macro
-        return best
+        return next((n for n, text in enumerate(self.bodies.lines(spot.inside.path, first, last), first) if pattern.search(text)), first)
 
 
 def _substituted(macro: MacroDefinition, arguments: tuple[str, ...]) -> str:
@@ -336,34 +311,8 @@ def _arguments_at(text: str, opening: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _tensor(spot: Spot, around: Mapping[str, str]) -> bool:
-    """Whether a member is called on a tensor: in native/cpu most receivers of unknown type are vectors (Vectorized<T>)."""
-    if "/native/cpu/" not in spot.scope.path:
-        return True
-    receiver = re.split(r"\.|->", spot.call.name)[0]
-    return around.get(receiver, "").rstrip("?") == "Tensor"
-
-
-def _count(call: Call) -> int | None:
-    """The number of arguments; None when it cannot be told (packs, macros)."""
-    if call.form not in ("call", "launch") or any(a.endswith("...") or a.isupper() or (a[:1] == "[" and "]" not in a) for a in call.arguments):
-        return None
-    return len(call.arguments)
-
-
 def _constructor(defined: Defined) -> bool:
     return defined.fact.kind == "method" and defined.segments[-2:-1] == defined.segments[-1:]
-
-
-def _branch(call: Call) -> str:
-    return " && ".join(filter(None, (*call.guards, " ".join(call.context.split())[:100])))
-
-
-def _optional(context: str, contexts: set[str]) -> bool:
-    """Whether a condition chooses no side but adds a step: nothing stands on its other side, and it asks for no emptiness."""
-    if not context or context.startswith(("!(", "case ", "default")):
-        return False
-    return f"!({context})" not in contexts and _EMPTINESS.search(context) is None
 
 
 def _for_another(call: Call, device: str) -> bool:

@@ -189,7 +189,7 @@ class Descent:
         device = DEVICE_OF_KEY.get(key, "cpu")
         namespace = tuple(p for p in registration.use.namespace.split("::") if p and "anonymous" not in p)
         name = registration.kernel.partition("<")[0].strip("& ()")
-        found = self.tree.names(device).functions(name, Scope(registration.path, namespace, device))
+        found = self.tree.names(device).functions(name, Scope(registration.path, namespace))
         return found[0] if found else None
 
     # --- called operators -----------------------------------------------------------------------------------------

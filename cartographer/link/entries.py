@@ -111,7 +111,7 @@ class Entries:
         if any(d.path == where for d in found):
             return [d for d in found if d.path == where]
         if not found:
-            found = list(self._names.functions("::".join(wanted[-2:]), Scope(where, ("at", "native"), self._device)))
+            found = list(self._names.functions("::".join(wanted[-2:]), Scope(where, ("at", "native"))))
         if not found:  # reached through a `using` that the registration's file does not show
             alike = [d for d in self._index.named(wanted[-1]) if d.fact.kind in FUNCTIONS and d.segments[:2] == wanted[:2] and not d.hidden]
             found = alike if len({d.segments for d in alike}) == 1 else []

@@ -26,6 +26,13 @@ _NAMES = re.compile(r"[A-Za-z_][\w:]*")
 _UNTOLD = frozenset(("auto", "const", "typename", "std::shared_ptr", "std::unique_ptr", "c10::intrusive_ptr", "intrusive_ptr"))
 
 
+def is_method(defined: Defined) -> bool:
+    """Whether a definition is a method of a class of the kernels' code, by the names around it: classes begin with a capital."""
+    if len(defined.segments) < 2 or not defined.segments[-2][:1].isupper() or defined.fact.kind not in ("method", "function"):
+        return False
+    return defined.path.startswith(CLASSES_IN)
+
+
 @dataclass
 class Hierarchy:
     """The classes of a tree's kernels, by what they derive from."""

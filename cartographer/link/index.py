@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from cartographer.link.generic import Generics
     from cartographer.link.hierarchy import Hierarchy
-    from cartographer.link.variables import Variables
     from cartographer.model.fact import Definition, FileFacts
 
 # Namespaces that do not take part in a name: anonymous ones and those that a CPU capability or a macro puts in between.
@@ -132,8 +131,6 @@ class Index:
     files: Mapping[str, FileFacts]
     made: Mapping[str, tuple[Defined, ...]] = field(default_factory=dict)  # by path: what macros made there
     head: Callable[[str, Definition], str] | None = None  # what a macro-headed body defines: `structured_mul_out::impl`
-    lines: dict[str, list[str]] = field(default_factory=dict, repr=False)  # the text of files that were looked into, by path
-    variables: dict[int, Variables] = field(default_factory=dict, repr=False)  # local variables, by the identity of their function
 
     @cached_property
     def by_name(self) -> dict[str, list[Defined]]:

@@ -8,9 +8,8 @@ arguments and nearness decide, in this order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.index import CLASSES, FUNCTIONS, bare, is_source, segments
 from cartographer.link.signatures import bounds
@@ -30,27 +29,31 @@ def serves(device: str, file_device: str) -> bool:
     return file_device in _SERVES.get(device, ("", device))
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+# By qualified name: the place among all definitions of the name, the definition, and whether other files can enter it.
+_Candidates = dict[tuple[str, ...], "list[tuple[int, Defined, bool]]"]
+
+
+class Scope(NamedTuple):
     """Where a name is written."""
 
     path: str
     namespace: tuple[str, ...]
-    device: str
 
 
-def scope_of(defined: Defined, device: str) -> Scope:
-    """The scope inside a definition, when it runs for a device."""
-    return Scope(defined.path, defined.segments[:-1], device)
+def scope_of(defined: Defined) -> Scope:
+    """The scope inside a definition."""
+    return Scope(defined.path, defined.segments[:-1])
 
 
 class Names:
-    """Look-up in one tree; answers are kept."""
+    """Look-up in one tree for code that runs on one device; answers are kept."""
 
     def __init__(self, index: Index, world: World) -> None:
         self._index = index
         self._world = world
+        self._device = world.device
         self._answers: dict[tuple[str, Scope, int | None, frozenset[str]], tuple[Defined, ...]] = {}
+        self._known: dict[tuple[str, frozenset[str]], _Candidates] = {}
 
     def functions(self, name: str, scope: Scope, arguments: int | None = None) -> tuple[Defined, ...]:
         """The functions that a call by this name can mean, best first; all of the first rank."""
@@ -72,26 +75,36 @@ class Names:
         if not wanted:
             return ()
         wanted = (*wanted[:-1], bare(wanted[-1]))
-        best: list[tuple[tuple[object, ...], int, Defined]] = []
-        for order, defined in enumerate(self._index.named(wanted[-1])):
-            if defined.fact.kind not in kinds or (defined.hidden and defined.path != scope.path):
-                continue
-            if not serves(scope.device, defined.device) and defined.path != scope.path:
-                continue
-            depth = namespace_rank(defined.segments, wanted, scope.namespace)
+        ranked: list[tuple[tuple[int, int, bool, bool], int, Defined]] = []
+        for own, candidates in self._candidates(wanted[-1], kinds).items():
+            depth = namespace_rank(own, wanted, scope.namespace)
             if depth is None:
                 continue
-            allowed = self._world.allows(defined.fact.guards)
-            if allowed is False:
-                continue
-            counted = 0 if arguments is None or self.takes(defined, arguments) else 1
-            rank = (counted, depth, defined.path != scope.path, defined.device != scope.device, -nearness(defined.path, scope.path))
-            best.append((rank, order, defined))
-        best.sort(key=lambda item: item[:2])
-        if not best or (best[0][0][0] == 1 and arguments is not None and kinds is FUNCTIONS and not self._loose(best[0][2])):
+            for order, defined, open_ in candidates:
+                elsewhere = defined.path != scope.path
+                if open_ or not elsewhere:
+                    counted = 0 if arguments is None or self.takes(defined, arguments) else 1
+                    ranked.append(((counted, depth, elsewhere, defined.device != self._device), order, defined))
+        if not ranked:
             return ()
-        first = best[0][0]
-        return tuple(defined for rank, _, defined in best if rank == first)
+        first = min(rank for rank, _, _ in ranked)
+        best = [defined for _, defined in sorted((order, defined) for rank, order, defined in ranked if rank == first)]
+        if len(best) > 1:
+            near = [nearness(defined.path, scope.path) for defined in best]
+            best = [defined for defined, how in zip(best, near, strict=True) if how == max(near)]
+        misfits = first[0] == 1 and arguments is not None and kinds is FUNCTIONS
+        return () if misfits and not self._loose(best[0]) else tuple(best)
+
+    def _candidates(self, name: str, kinds: frozenset[str]) -> _Candidates:
+        """The definitions of a name that the build for our device has."""
+        known = self._known.get((name, kinds))
+        if known is None:
+            known = self._known[name, kinds] = {}
+            for order, defined in enumerate(self._index.named(name)):
+                if defined.fact.kind in kinds and self._world.allows(defined.fact.guards) is not False:
+                    open_ = serves(self._device, defined.device) and not defined.hidden
+                    known.setdefault(defined.segments, []).append((order, defined, open_))
+        return known
 
     def takes(self, defined: Defined, arguments: int) -> bool:
         """Whether a call with so many arguments can enter a function; default arguments may stand in its declaration alone."""
@@ -130,14 +143,20 @@ def namespace_rank(own: tuple[str, ...], wanted: tuple[str, ...], scope: tuple[s
 
 def nearness(one: str, other: str) -> int:
     """How near two files are: shared folders, and the same stem."""
-    a, b = one.split("/"), other.split("/")
+    (a, stem), (b, other_stem) = _parts(one), _parts(other)
     shared = 0
-    for x, y in zip(a[:-1], b[:-1], strict=False):
+    for x, y in zip(a, b, strict=False):
         if x != y:
             break
         shared += 1
-    stem = a[-1].split(".")[0] == b[-1].split(".")[0]
-    return 2 * shared + stem
+    return 2 * shared + (stem == other_stem)
+
+
+@lru_cache(maxsize=65536)
+def _parts(path: str) -> tuple[list[str], str]:
+    """The folders of a path, and its file's name up to the first dot."""
+    *folders, name = path.split("/")
+    return folders, name.partition(".")[0]
 
 
 def visible(defined: Sequence[Defined], path: str) -> tuple[Defined, ...]:

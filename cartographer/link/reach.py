@@ -9,9 +9,9 @@ device cost so much that they only count when there is no other.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.bound import contradicts
 from cartographer.link.device import NEVER, answers
@@ -47,8 +47,7 @@ _PARTS = ("_", "_impl", "_internal", "_template", "_helper", "_common")
 _ASIDE = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """One way: the functions passed (the start is not among them), and the site that ends it, in `at`."""
 
     cost: float
@@ -73,16 +72,14 @@ class Way:
         return (self.site.kind, self.site.path, self.site.line, self.site.name if self.site.kind == "stub" else "")
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorCall:
+class OperatorCall(NamedTuple):
     """A call of an operator, with the helper functions between the start and it."""
 
     site: Site
     hops: tuple[Defined, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """What a function gets to on one device."""
 
     ways: tuple[Way, ...] = ()
@@ -203,12 +200,12 @@ class Search:
                 ways.append(Way(0.5 + self._aside(site) + _order(site), (), site, start))
                 continue
             if not inner.ways and is_generic(target) and not is_generic(start):
-                ways.append(Way(_BODY + extra, (target,), replace(site, kind="loop", given=()), start))
+                ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             if NEVER in site.asks:
                 continue
             operators.extend(
-                OperatorCall(replace(o.site, asks=o.site.asks | site.asks) if site.asks else o.site, (target, *o.hops))
+                OperatorCall(o.site._replace(asks=o.site.asks | site.asks) if site.asks else o.site, (target, *o.hops))
                 for o in inner.operators if len(o.hops) < _HELPERS
             )  # fmt: skip
 
@@ -268,7 +265,7 @@ def _others(reach: Reach, launching: Way) -> tuple[Site, ...]:
 
 def _through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
     branch = site.branch if site is not None else ""
-    inner = way.site if not branch or way.site.branch else replace(way.site, branch=branch)
+    inner = way.site if not branch or way.site.branch else way.site._replace(branch=branch)
     return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched, way.others)
 
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a call in a body turned out to be: values of the call graph."""
+"""What a call in a body turned out to be: values of the call graph. They come by the hundred thousand, so they are tuples."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.device import NEVER
 
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from cartographer.link.stubs import StubPlaces
     from cartographer.model.fact import Call
 
-@dataclass(frozen=True, slots=True)
-class Given:
+
+class Given(NamedTuple):
     """A lambda or functor that is handed over: what runs for each element."""
 
     symbol: str
@@ -24,8 +23,7 @@ class Given:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """One call, told.
 
     `kind` is stub, launch, jit, helper, library, operator, loop, dispatch (a switch over types) or metal. `targets` are the
@@ -52,9 +50,19 @@ class Site:
     made: str = ""  # the macro whose body holds the call, when a macro made the function
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A call where it stands."""
+class Mentioned(NamedTuple):
+    """What the arguments and template arguments of a call name."""
+
+    number: int | None = None  # of the arguments; None when it cannot be told (packs, macros)
+    stubs: tuple[StubPlaces, ...] = ()
+    constructed: tuple[str, ...] = ()  # classes whose objects are made for the call
+    callbacks: tuple[str, ...] = ()  # functions, or functors by their class
+    casts: tuple[str, ...] = ()  # functions under a cast that picks the overload
+    has_lambda: bool = False
+
+
+class Spot(NamedTuple):
+    """A call where it stands, as its text tells it: the same on every device, apart from `without`."""
 
     call: Call
     inside: Defined
@@ -62,8 +70,11 @@ class Spot:
     order: int
     branch: str
     asks: frozenset[str]
+    optional: bool
+    last: str  # the member, or the name without namespaces
+    called: Called | None  # the operator that a member, or a qualified name, means
+    handed: Mentioned  # what is handed over
     without: bool = False
-    optional: bool = False
 
     def site(
         self, kind: str, name: str, targets: tuple[Defined, ...] = (), *, called: Called | None = None, given: tuple[Given, ...] = (),

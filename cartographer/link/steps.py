@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.link.generic import is_generic
@@ -87,7 +86,7 @@ def _given_steps(way: Way) -> Iterator[Step]:
     if way.launch.site.kind == "launch":
         yield from _launch_steps(way.launch.site, f"launched by {site.name}")
         for other in way.others:
-            yield from _launch_steps(replace(other, given=()), f"or launched by {site.name}")
+            yield from _launch_steps(other._replace(given=()), f"or launched by {site.name}")
 
 
 def _launch_steps(site: Site, note: str = "") -> Iterator[Step]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.expand.macros import MacroTable
+from cartographer.link.bodies import Bodies
 from cartographer.link.callgraph import CallGraph
 from cartographer.link.composites import Operators
 from cartographer.link.entries import DEVICE_OF_KEY, Entries
@@ -98,6 +99,11 @@ class Tree:
         return Operators(self.operators)
 
     @cached_property
+    def bodies(self) -> Bodies:
+        """What bodies say on every device alike."""
+        return Bodies(self.index, self.by_name, self.stubs, self.source)
+
+    @cached_property
     def written(self) -> dict[tuple[str, str], list[Operator]]:
         """The operators of native_functions.yaml by namespace and base."""
         table: dict[tuple[str, str], list[Operator]] = {}
@@ -134,7 +140,7 @@ class Tree:
     def graph(self, device: str) -> CallGraph:
         """The call graph for a device."""
         if device not in self._graphs:
-            self._graphs[device] = CallGraph(self.index, self.names(device), self.by_name, self.stubs, self.world(device), device, self.source)
+            self._graphs[device] = CallGraph(self.index, self.names(device), self.by_name, self.stubs, self.bodies, self.world(device), device)
         return self._graphs[device]
 
     def search(self, key: str) -> Search:

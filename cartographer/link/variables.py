@@ -4,48 +4,91 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from functools import cached_property
 
-_TYPED = re.compile(r"\b([A-Z][\w:]*|[a-z]\w*::[\w:]+)[ \t]*(?:<[^;{}<>\n]*(?:<[^;{}<>\n]*>[^;{}<>\n]*)*>)?[ \t]*[&*]?[ \t]+[&*]?([a-z_]\w*)\s*[;({=]")
-_LAMBDA = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z0-9_]*|__\w+__)\s*)*)(?:\(|\{|mutable\b|->))")
-_TO_BRACKET = re.compile(r"=\s*\[")  # without one there is no lambda to look for
-_ALIAS = re.compile(r"\busing\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
+# A pattern that begins with a fixed word is looked for by that word alone; what has to stand before it is checked afterwards.
+_CLASS_BEFORE = re.compile(
+    r"(?<!\w)([A-Z][\w:]*+|[a-z]\w*+::[\w:]++)(?:[ \t]*+<[^;{}<>\n]*(?:<[^;{}<>\n]*>[^;{}<>\n]*)*>)?(?:[ \t]*[&*][ \t]++|[ \t]++)[&*]?\Z"
+)
+_DECLARES = re.compile(r"\s*[;({=]")  # what follows the name of a variable that is declared
+_BEFORE_NAME = frozenset(" \t&*")
+_IS_VARIABLE = re.compile(r"[a-z_]\w*").fullmatch
+_LAMBDA = re.compile(r"=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z0-9_]*|__\w+__)\s*)*)(?:\(|\{|mutable\b|->))")
+_NAME_BEFORE = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*\Z")
+_LONGEST = 200  # characters of a name and the white space behind it
+_ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
 _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[({]")
-_RESULT = re.compile(r"\bauto\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
-_ASSIGNED = re.compile(r"\bauto\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
+_RESULT = re.compile(r"auto(?<!\wauto)\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
+_ASSIGNED = re.compile(r"auto(?<!\wauto)\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
-@dataclass(frozen=True, slots=True)
 class Variables:
-    """Names that a function's body declares: variables by their class, aliases by what they stand for, lambdas by their line
-    and by whether they are marked for a device (`GPU_LAMBDA`, `__device__`).
-    """
+    """Names that a function's body declares, each kind read when it is first asked for."""
 
-    classes: dict[str, str] = field(default_factory=dict)
-    aliases: dict[str, str] = field(default_factory=dict)
-    lambdas: dict[str, tuple[int, bool]] = field(default_factory=dict)
-    assigned: dict[str, str] = field(default_factory=dict)  # variables by what they are set to, when it calls nothing
-    results: dict[str, str] = field(default_factory=dict)  # variables by the function whose result they hold
+    def __init__(self, text: str, first: int) -> None:
+        """`text` is that of the function; `first` the line of the file with which it begins."""
+        self.text = text
+        self._first = first
 
-    def behind(self, name: str) -> str:
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Names of `using` by the classes that they stand for."""
+        return {m[1]: m[2] for m in _ALIAS.finditer(self.text)}
+
+    @cached_property
+    def lambdas(self) -> dict[str, tuple[int, bool]]:
+        """Variables that hold a lambda: its line, and whether it is marked for a device (`GPU_LAMBDA`, `__device__`)."""
+        found = {}
+        for match in _LAMBDA.finditer(self.text):
+            name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
+            if name is not None:
+                found[name[1]] = (self._first + self.text.count("\n", 0, match.end()), bool(match[1]))
+        return found
+
+    @cached_property
+    def assigned(self) -> dict[str, str]:
+        """Variables by what they are set to, when it calls nothing."""
+        return {m[1]: m[2] for m in _ASSIGNED.finditer(self.text)}
+
+    @cached_property
+    def results(self) -> dict[str, str]:
+        """Variables by the function whose result they hold."""
+        return {m[1]: m[2] for m in _RESULT.finditer(self.text)}
+
+    @cached_property
+    def _of_aliases(self) -> dict[str, str]:
+        """Variables whose class is written as an alias, by what it stands for."""
+        if not self.aliases:
+            return {}
+        named = (m for m in _OF_ALIAS.finditer(self.text) if m[1] in self.aliases and m[1] not in _KEYWORDS)
+        return {m[2]: self.aliases[m[1]] for m in named}
+
+    def written_class(self, name: str) -> str:
+        """The class of a variable as its last declaration has it; "" when nothing declares it."""
+        return self._of_aliases.get(name) or self._declared(name)
+
+    def _declared(self, name: str) -> str:
+        """The class before the last place that looks like a declaration: `Foo<T>& name =`."""
+        if not _IS_VARIABLE(name):
+            return ""
+        text = self.text
+        at = text.rfind(name)
+        while at >= 0:
+            if _DECLARES.match(text, at + len(name)) and text[at - 1 : at] in _BEFORE_NAME:
+                match = _CLASS_BEFORE.search(text, text.rfind("\n", 0, at) + 1, at)
+                if match is not None:
+                    return match[1]
+            at = text.rfind(name, 0, at)
+        return ""
+
+    def class_of(self, name: str) -> str:
         """The class of a variable, its alias resolved: `Gemm gemm_op;` -> `cutlass::gemm::device::GemmUniversalBase`."""
-        return self.meant(self.classes.get(name, ""))
+        return self.meant(self.written_class(name))
 
     def meant(self, name: str) -> str:
         """The class that a name stands for, through one alias."""
         return self.aliases.get(name, name)
 
     def __contains__(self, name: str) -> bool:
-        return name in self.classes or name in self.lambdas or name in self.assigned
-
-
-def variables_of(text: str, first: int) -> Variables:
-    """The variables of a body; `first` is the line of the file with which the text begins."""
-    aliases = {m[1]: m[2] for m in _ALIAS.finditer(text)} if "using" in text else {}
-    classes = {m[2]: m[1] for m in _TYPED.finditer(text)}
-    if aliases:
-        classes.update((m[2], aliases[m[1]]) for m in _OF_ALIAS.finditer(text) if m[1] in aliases and m[1] not in _KEYWORDS)
-    lambdas = {m[1]: (first + text.count("\n", 0, m.end()), bool(m[2])) for m in _LAMBDA.finditer(text)} if _TO_BRACKET.search(text) else {}
-    results, assigned = ({m[1]: m[2] for m in sign.finditer(text)} if "auto" in text else {} for sign in (_RESULT, _ASSIGNED))
-    return Variables(classes, aliases, lambdas, assigned, results)
+        return name in self.lambdas or name in self.assigned or bool(self.written_class(name))

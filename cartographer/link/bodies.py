@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The bodies of functions, read once for all devices: which calls may lead anywhere, and what their text tells of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from cartographer.link.composites import types_around
+from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, asked
+from cartographer.link.hierarchy import CLASSES_IN, is_method
+from cartographer.link.index import CLASSES, FUNCTIONS, bare
+from cartographer.link.names import scope_of
+from cartographer.link.sites import Mentioned, Spot
+from cartographer.link.variables import Variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from cartographer.link.composites import Called, Operators
+    from cartographer.link.index import Defined, Index
+    from cartographer.link.names import Scope
+    from cartographer.link.stubs import StubPlaces, Stubs
+    from cartographer.model.fact import Call, MacroDefinition
+
+SWITCH = re.compile(r"(?:AT|TORCH)_DISPATCH_\w+|DISPATCH_\w+|_AT_DISPATCH\w*")
+NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", "at::checkSame", "at::namedinference::", "namedinference::")
+SCHEMA = "findSchemaOrThrow"  # asks the dispatcher for an operator by its name
+RUNS = frozenset(("execute", "run"))  # methods by which objects of libraries do their work
+CUTLASS = "cutlass::"
+TEXT = 100  # longer arguments are expressions
+_NAME = re.compile(r"&?\s*((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?$", re.DOTALL)
+_CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*[)}]$", re.DOTALL)
+_WRAPS_LAMBDA = re.compile(r"\s*[a-z]\w*\s*<[^()]*>\s*\(\s*\[")
+_LAMBDA = ("[", "^")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_MEMBER = re.compile(r"\.|->|::")
+_EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
+# Code of kernels, and within it the plumbing that all kernels use and that leads anywhere.
+_SCOPE = (
+    "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/mps/",
+    "aten/src/ATen/mkl/", "aten/src/ATen/xpu/", "aten/src/ATen/quantized/", "aten/src/ATen/LegacyTH", "aten/src/TH", "aten/src/ATen/sparse",
+    "torch/csrc/distributed/c10d/", "torch/csrc/cuda/nccl",
+)  # fmt: skip
+_PLUMBING = re.compile(
+    r"aten/src/ATen/native/(TensorIterator\w*|Resize\w*|TypeProperties|ReduceOpsUtils|TensorProperties|TensorDimApply|cuda/Resize)\.(h|cpp|cuh|cu)"
+    r"|aten/src/ATen/cuda/(?!CUDABlas|CUDASparseBlas|CUDASolver|jiterator|detail/|llvm|CUDASparse|cub|tunable/|LegacyTH|CUDAApplyUtils|ApplyGridUtils)\w+.*"
+    r"|aten/src/TH/(THTensor|THStorage|THAllocator|THGeneral|generic/THTensor\.|generic/THStorage).*"
+    r"|aten/src/THC/(THCGeneral|THCStorage|THCAllocator|generic/THCStorage).*"
+)
+_NOTHING, _NO_ARGUMENTS = Mentioned(), Mentioned(0)
+
+
+@dataclass(slots=True)
+class Body:
+    """One body: `around` are the classes of types of its parameters, `parameters` these as written, both by name."""
+
+    around: dict[str, str]
+    parameters: dict[str, str]
+    spots: tuple[Spot, ...] = ()
+    receivers: dict[int, str] = field(default_factory=dict)  # by the order of the call, filled as they are asked for
+
+
+@dataclass
+class Bodies:
+    """All bodies of a tree; `source` gives a file's text."""
+
+    index: Index
+    operators: Operators
+    stubs: Stubs
+    source: Callable[[str], str | None] | None = None
+    _read: dict[int, Body] = field(default_factory=dict, repr=False)
+    _variables: dict[int, Variables] = field(default_factory=dict, repr=False)
+    _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    _of_cutlass: set[str] = field(default_factory=set, repr=False)  # files that name a class of it
+    _followed: dict[str, bool] = field(default_factory=dict, repr=False)
+    _macros: dict[str, dict[str, list[MacroDefinition]]] = field(default_factory=dict, repr=False)
+    _methods: dict[str, bool] = field(default_factory=dict, repr=False)
+
+    def of(self, defined: Defined) -> Body:
+        """The body of one definition."""
+        known = self._read.get(id(defined))
+        if known is None:
+            parameters: dict[str, str] = {}
+            for parameter in defined.fact.parameters:
+                if words := _IDENTIFIER.findall(parameter.partition("=")[0]):
+                    parameters.setdefault(words[-1], parameter)
+            known = self._read[id(defined)] = Body(types_around(defined.fact), parameters)
+            known.spots = tuple(self._spots(defined, known.around))
+        return known
+
+    def follows(self, defined: Defined) -> bool:
+        """Whether a way may lead through a definition: code of kernels, not the plumbing that all of them use."""
+        known = self._followed.get(defined.path)
+        if known is None:
+            known = defined.path.startswith(_SCOPE) and _PLUMBING.fullmatch(defined.path) is None
+            self._followed[defined.path] = known
+        return known
+
+    # --- calls ----------------------------------------------------------------------------------------------------
+
+    def _spots(self, defined: Defined, around: Mapping[str, str]) -> Iterator[Spot]:
+        """The calls of a body that lead anywhere on some device."""
+        scope = scope_of(defined)
+        contexts = {c.context for c in defined.fact.calls if c.context}
+        for order, call in enumerate(defined.fact.calls):
+            if call.form == "lambda":
+                continue
+            method = call.form == "method"
+            last = _MEMBER.split(call.name)[-1].strip() if method else bare(call.name)
+            called = self._called(call, around, scope)
+            handed = self._mentioned(call, scope)
+            if called is not None or handed.stubs or handed.casts or self._leads(call, last, defined.path):
+                yield Spot(call, defined, scope, order, _branch(call), asked(call.context), _optional(call.context, contexts), last, called, handed)
+
+    def _leads(self, call: Call, last: str, path: str) -> bool:
+        """Whether a call may lead anywhere by its own name."""
+        match call.form:
+            case "method":
+                asks = last in METAL_REQUESTS or last in CPU_LOOPS or last in RUNS or last == SCHEMA
+                return asks or self._is_method(last) or DRIVER.fullmatch(last) is not None
+            case "macro":
+                return call.name in self._macros_of(path) or SWITCH.fullmatch(call.name) is not None
+            case "launch" | "message":
+                return True
+            case _:
+                return not call.name.removeprefix("::").startswith(NOWHERE)
+
+    def _called(self, call: Call, around: Mapping[str, str], scope: Scope) -> Called | None:
+        """The operator that a call of a member or of a qualified name means, or a function of one that is handed over."""
+        if call.form == "method":
+            called = self.operators.called(call, around)
+            return called if called is not None and _tensor(call, around, scope) else None
+        if call.form == "reference":
+            return self.operators.referred(call.name.removeprefix("::"), call)
+        return self.operators.called(call, around) if call.form == "call" and "::" in call.name.removeprefix("::") else None
+
+    def _mentioned(self, call: Call, scope: Scope) -> Mentioned:
+        """What a call hands over, as far as its text tells."""
+        if call.form in ("message", "macro") or not (call.arguments or call.template):
+            return _NO_ARGUMENTS if call.form in ("call", "launch") else _NOTHING
+        stubs = self._handed_stubs(call, scope) if call.form != "launch" else ()
+        texts = split_template(call.template) if call.template else []
+        texts += [a for a in call.arguments if a[:1] == "&" or ("<" in a and "(" not in a)]
+        callbacks = tuple(name for text in texts if len(name := named(text)) > 2)
+        casts = tuple(a for a in call.arguments if a.startswith("static_cast<")) if call.form not in ("launch", "method") else ()
+        constructed = tuple(name for a in call.arguments if (name := _constructed(a)) and not name.startswith("std::"))
+        return Mentioned(_number(call), stubs, constructed, callbacks, casts, any(map(is_lambda, call.arguments)))
+
+    def _handed_stubs(self, call: Call, scope: Scope) -> tuple[StubPlaces, ...]:
+        texts = [a for a in call.arguments if len(a) < TEXT and "(" not in a]
+        texts += call.template.split(",") if call.template else ()
+        names = [name for text in texts if (name := named(text)) and bare(name) in self.stubs]
+        return tuple(stub for name in names if (stub := self.stubs.find(name, scope.namespace)) is not None)
+
+    def _is_method(self, name: str) -> bool:
+        """Whether a class of the kernels' code may have a method of this name."""
+        known = self._methods.get(name)
+        if known is None:
+            known = self._methods[name] = any(
+                d.fact.kind in FUNCTIONS and (is_method(d) or d.segments[:-1] in self._classes) for d in self.index.named(name)
+            )  # fmt: skip
+        return known
+
+    @cached_property
+    def _classes(self) -> frozenset[tuple[str, ...]]:
+        """The classes of the kernels' code."""
+        definitions: Iterable[Defined] = (d for found in self.index.by_name.values() for d in found)
+        return frozenset(d.segments for d in definitions if d.fact.kind in CLASSES and d.path.startswith(CLASSES_IN))
+
+    def _macros_of(self, path: str) -> dict[str, list[MacroDefinition]]:
+        known = self._macros.get(path)
+        if known is None:
+            known = self._macros[path] = {}
+            for macro in self.index.files[path].macros:
+                known.setdefault(macro.name, []).append(macro)
+        return known
+
+    def macro(self, name: str, path: str, line: int) -> MacroDefinition | None:
+        """The macro of a name that is in force in a file on a line."""
+        best = None
+        for macro in self._macros_of(path).get(name, ()):
+            if macro.line <= line and not 0 < macro.undefined <= line:
+                best = macro
+        return best
+
+    # --- types and texts ------------------------------------------------------------------------------------------
+
+    def receiver(self, spot: Spot) -> str:
+        """The type, as written, of what a member is called on: a parameter, a local variable, or a call's result; "" when
+        nothing tells it.
+        """
+        body = self.of(spot.inside)
+        known = body.receivers.get(spot.order)
+        if known is None:
+            known = body.receivers[spot.order] = self._receiver(spot, body)
+        return known
+
+    def _receiver(self, spot: Spot, body: Body) -> str:
+        name = _MEMBER.split(spot.call.name)[0].strip()
+        if not name:
+            before = spot.inside.fact.calls[spot.order - 1] if spot.order else None
+            return self._result(before.name) if before is not None and before.form in ("call", "method") else ""
+        if name in body.parameters:
+            return body.parameters[name].rpartition(name)[0]
+        local = self.variables(spot.inside)
+        return self._result(local.results[name]) if name in local.results else local.written_class(name)
+
+    def _result(self, function: str) -> str:
+        """The type that a function gives back, when all functions of its name agree."""
+        last = _MEMBER.split(function)[-1]
+        found = {d.fact.returns for d in (*self.index.named(last), *self.index.declarations.get(last, ())) if self.follows(d) and d.fact.returns}
+        told = {t.removeprefix("static ").removeprefix("virtual ") for t in found}
+        return told.pop() if len(told) == 1 else ""
+
+    def variables(self, defined: Defined) -> Variables:
+        """The local variables of a function, none where its text is not at hand."""
+        known = self._variables.get(id(defined))
+        if known is None:
+            text = self.text(defined) if defined.use is None else ""
+            known = self._variables[id(defined)] = Variables(text, defined.fact.line)
+        return known
+
+    def text(self, defined: Defined) -> str:
+        """The source of a definition, "" when its text is not at hand."""
+        return "\n".join(self.lines(defined.path, defined.fact.line, defined.fact.end))
+
+    def lines(self, path: str, first: int, last: int) -> list[str]:
+        """Some lines of a file, none when its text is not at hand."""
+        known = self._lines.get(path)
+        if known is None:
+            text = (self.source(path) if self.source is not None else None) or ""
+            known = self._lines[path] = text.split("\n")
+            if CUTLASS in text:
+                self._of_cutlass.add(path)
+        return known[first - 1 : last]
+
+    def is_of_cutlass(self, defined: Defined, name: str) -> bool:
+        """Whether a variable of a function is an object of CUTLASS: `Gemm gemm_op;`."""
+        self.lines(defined.path, 1, 0)
+        return defined.path in self._of_cutlass and self.variables(defined).class_of(name).startswith(CUTLASS)
+
+
+@lru_cache(maxsize=65536)
+def _constructed(argument: str) -> str:
+    """The class that an argument constructs: `MulFunctor` of `MulFunctor<T>(a)`; "" when it constructs none."""
+    text = argument.strip()
+    match = _CONSTRUCTED.match(text) if text.endswith((")", "}")) else None
+    return match[1] if match is not None else ""
+
+
+def is_lambda(argument: str) -> bool:
+    """Whether an argument is a lambda, or one that a function template wraps: `func_wrapper<out_t>([] GPU_LAMBDA …)`."""
+    return ("[" in argument or "^" in argument) and (argument.lstrip().startswith(_LAMBDA) or _WRAPS_LAMBDA.match(argument) is not None)
+
+
+def split_template(text: str) -> list[str]:
+    """Template arguments, split at the commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        depth += (char in "<(") - (char in ">)")
+        if char == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [p for p in (*parts, text[start:].strip()) if p]
+
+
+def _number(call: Call) -> int | None:
+    """The number of arguments; None when it cannot be told (packs, macros)."""
+    if call.form not in ("call", "launch") or any(a.endswith("...") or a.isupper() or (a[:1] == "[" and "]" not in a) for a in call.arguments):
+        return None
+    return len(call.arguments)
+
+
+@lru_cache(maxsize=65536)
+def named(argument: str) -> str:
+    """The name that an argument is, with or without `&` and template arguments: `&add_stub`; "" when it is an expression."""
+    match = _NAME.match(argument.strip())
+    return match[1] if match is not None else ""
+
+
+def _tensor(call: Call, around: Mapping[str, str], scope: Scope) -> bool:
+    """Whether a member is called on a tensor: in native/cpu most receivers of unknown type are vectors (Vectorized<T>)."""
+    if "/native/cpu/" not in scope.path:
+        return True
+    receiver = re.split(r"\.|->", call.name)[0]
+    return around.get(receiver, "").rstrip("?") == "Tensor"
+
+
+def _branch(call: Call) -> str:
+    return " && ".join(filter(None, (*call.guards, " ".join(call.context.split())[:100]))) if call.guards or call.context else ""
+
+
+def _optional(context: str, contexts: set[str]) -> bool:
+    """Whether a condition chooses no side but adds a step: nothing stands on its other side, and it asks for no emptiness."""
+    if not context or context.startswith(("!(", "case ", "default")):
+        return False
+    return f"!({context})" not in contexts and _EMPTINESS.search(context) is None
