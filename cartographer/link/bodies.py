@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from cartographer.link import conditions as told
 from cartographer.link.composites import types_around
-from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, asked
+from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
+from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, NEVER
 from cartographer.link.hierarchy import CLASSES_IN, is_method
 from cartographer.link.index import CLASSES, FUNCTIONS, bare
 from cartographer.link.names import scope_of
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cartographer.link.composites import Called, Operators
+    from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Scope
     from cartographer.link.stubs import StubPlaces, Stubs
@@ -51,6 +54,7 @@ _PLUMBING = re.compile(
     r"|aten/src/THC/(THCGeneral|THCStorage|THCAllocator|generic/THCStorage).*"
 )
 _NOTHING, _NO_ARGUMENTS = Mentioned(), Mentioned(0)
+_NEVER, _NOT_ASKED = frozenset((NEVER,)), frozenset[str]()
 
 
 @dataclass(slots=True)
@@ -88,7 +92,7 @@ class Bodies:
                 if words := _IDENTIFIER.findall(parameter.partition("=")[0]):
                     parameters.setdefault(words[-1], parameter)
             known = self._read[id(defined)] = Body(types_around(defined.fact), parameters)
-            known.spots = tuple(self._spots(defined, known.around))
+            known.spots = tuple(self._spots(defined, known))
         return known
 
     def follows(self, defined: Defined) -> bool:
@@ -101,10 +105,11 @@ class Bodies:
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
-    def _spots(self, defined: Defined, around: Mapping[str, str]) -> Iterator[Spot]:
+    def _spots(self, defined: Defined, body: Body) -> Iterator[Spot]:
         """The calls of a body that lead anywhere on some device."""
-        scope = scope_of(defined)
-        contexts = {c.context for c in defined.fact.calls if c.context}
+        scope, around, own = scope_of(defined), body.around, _of_template(defined, body.parameters)
+        exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
+        every = {c for call in defined.fact.calls for c in call.conditions} | left
         for order, call in enumerate(defined.fact.calls):
             if call.form == "lambda":
                 continue
@@ -112,8 +117,12 @@ class Bodies:
             last = _MEMBER.split(call.name)[-1].strip() if method else bare(call.name)
             called = self._called(call, around, scope)
             handed = self._mentioned(call, scope)
+            if own and own.intersection(call.arguments):
+                handed = handed._replace(hands_on=True)
             if called is not None or handed.stubs or handed.casts or self._leads(call, last, defined.path):
-                yield Spot(call, defined, scope, order, _branch(call), asked(call.context), _optional(call.context, contexts), last, called, handed)
+                conditions = told.around(call, exits, left)
+                asks = _NEVER if any(c.startswith(UNLIKELY) for c in call.conditions) else _NOT_ASKED
+                yield Spot(call, defined, scope, order, conditions, asks, _optional(call.conditions, every, left), last, called, handed)
 
     def _leads(self, call: Call, last: str, path: str) -> bool:
         """Whether a call may lead anywhere by its own name."""
@@ -243,6 +252,12 @@ class Bodies:
         return defined.path in self._of_cutlass and self.variables(defined).class_of(name).startswith(CUTLASS)
 
 
+def _of_template(defined: Defined, parameters: Mapping[str, str]) -> frozenset[str]:
+    """The parameters whose types are parameters of the template: callables, mostly."""
+    types = {words[-1] for p in split_template(defined.fact.template) if (words := _IDENTIFIER.findall(p.partition("=")[0]))} if defined.fact.template else ()
+    return frozenset(name for name, written in parameters.items() if types and types.intersection(_IDENTIFIER.findall(written.rpartition(name)[0])))
+
+
 @lru_cache(maxsize=65536)
 def _constructed(argument: str) -> str:
     """The class that an argument constructs: `MulFunctor` of `MulFunctor<T>(a)`; "" when it constructs none."""
@@ -289,12 +304,10 @@ def _tensor(call: Call, around: Mapping[str, str], scope: Scope) -> bool:
     return around.get(receiver, "").rstrip("?") == "Tensor"
 
 
-def _branch(call: Call) -> str:
-    return " && ".join(filter(None, (*call.guards, " ".join(call.context.split())[:100]))) if call.guards or call.context else ""
-
-
-def _optional(context: str, contexts: set[str]) -> bool:
-    """Whether a condition chooses no side but adds a step: nothing stands on its other side, and it asks for no emptiness."""
-    if not context or context.startswith(("!(", "case ", "default")):
+def _optional(conditions: Conditions, every: set[str], left: frozenset[str]) -> bool:
+    """Whether the innermost condition chooses no side but adds a step: nothing stands on its other side, the function goes on
+    after it, and it asks for no emptiness.
+    """
+    if not conditions or conditions[-1].startswith(("case ", "default")) or negation(conditions[-1]):
         return False
-    return f"!({context})" not in contexts and _EMPTINESS.search(context) is None
+    return opposite(conditions[-1]) not in every and conditions[-1] not in left and _EMPTINESS.search(conditions[-1]) is None

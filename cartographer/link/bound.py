@@ -27,10 +27,10 @@ def bound_by(lines: Sequence[str], name: str, template: str) -> Bound:
     return tuple(zip(names, (a.strip() for a in match[1].split(",")), strict=False))
 
 
-def contradicts(branch: str, bound: Bound) -> bool:
+def contradicts(conditions: Sequence[str], bound: Bound) -> bool:
     """Whether a condition around a call cannot hold with these values."""
     values = dict(bound)
-    return any(_holds(term.strip(), values) is False for term in branch.split(" && "))
+    return any(_holds(term.strip(), values) is False for condition in conditions for term in condition.split(" && "))
 
 
 def _holds(term: str, values: dict[str, str]) -> bool | None:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH
+from cartographer.link.conditions import on_device
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, library
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
@@ -72,8 +73,8 @@ class CallGraph:
         body = self.bodies.of(defined)
         for read in body.spots:
             spot: Spot | None = read
-            if read.call.guards:
-                spot = self._guarded(read)
+            if read.conditions or read.call.guards:
+                spot = self._on_device(read)
             if spot is None:
                 continue
             for stub in spot.handed.stubs:
@@ -94,13 +95,15 @@ class CallGraph:
                 yield site
             yield from self._cast(spot)
 
-    def _guarded(self, spot: Spot) -> Spot | None:
-        """A call under `#if`, as the build for this device has it; None when it has not."""
+    def _on_device(self, spot: Spot) -> Spot | None:
+        """A call under conditions, as the build for this device has it, without those that hold anyway; None when it has not."""
         guards = spot.call.guards
         allowed = self.world.allows(guards)
-        if allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in guards):
-            return spot._replace(without=True)
-        return None if allowed is False else spot
+        if allowed is False:
+            return None
+        told = [c for c in spot.conditions if (self.world.allows((c,)) is None if c in guards else not on_device(c, self.device))]
+        without = allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in guards)
+        return spot._replace(conditions=tuple(told), without=without)
 
     def _launch(self, spot: Spot) -> Site:
         given = tuple(self.handed.functors(spot))

@@ -6,12 +6,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cartographer.link.conditions import either
 from cartographer.link.index import is_source
 from cartographer.link.signatures import parameter_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
     from cartographer.link.reach import Way
     from cartographer.model.operator import Operator
@@ -32,7 +34,16 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
     ways = list(ways)
     named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
-    return sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start) - _same_words(w, own, named=named))
+    return _joined(sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start) - _same_words(w, own, named=named)))
+
+
+def _joined(ways: list[Way]) -> list[Way]:
+    """Ways on which the same runs stand under the conditions of either: both sides of an `if` may launch one kernel."""
+    conditions: dict[tuple[object, ...], Conditions] = {}
+    for way in ways:
+        what = _what(way)
+        conditions[what] = either(conditions[what], way.site.conditions) if what in conditions else way.site.conditions
+    return [w if (c := conditions[_what(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
 
 
 def _same_words(way: Way, own: set[str], *, named: bool) -> float:

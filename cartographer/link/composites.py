@@ -62,7 +62,6 @@ class Called:
     written: str
     operators: tuple[str, ...]
     line: int
-    context: str = ""
 
     @property
     def main(self) -> str:
@@ -98,7 +97,7 @@ class Operators:
         parts = name.split("::")
         if len(parts) > 2 and parts[-3] == "_ops":
             shape = self._unambiguous.get(parts[-2])
-            return Called(name, (shape.operator.name,), call.line, call.context) if shape else None
+            return Called(name, (shape.operator.name,), call.line) if shape else None
         if len(parts) < 2 or parts[0] not in ("at", "torch"):
             return None
         if (len(parts) == 3 and parts[1] not in _STATIC) or len(parts) > 3:
@@ -109,7 +108,7 @@ class Operators:
         """A call by a function's name, its namespace settled."""
         wanted, shapes = self._shapes(base)
         chosen = _choose([s for s in shapes if s.function], call.arguments, around, skip_self=False, outf=wanted == "_outf")
-        return Called(written, tuple(s.operator.name for s in chosen), call.line, call.context) if chosen else None
+        return Called(written, tuple(s.operator.name for s in chosen), call.line) if chosen else None
 
     def referred(self, name: str, call: Call) -> Called | None:
         """An operator's function handed over without being called: `unary_op_impl(self, at::sin_out)`."""
@@ -117,13 +116,13 @@ class Operators:
         if len(parts) != 2 or parts[0] not in ("at", "Tensor"):
             return None
         shapes = [s for s in self._shapes(parts[1])[1] if (s.function if parts[0] == "at" else s.method)]
-        return Called(name, tuple(s.operator.name for s in shapes), call.line, call.context) if shapes else None
+        return Called(name, tuple(s.operator.name for s in shapes), call.line) if shapes else None
 
     def by_schema(self, call: Call) -> Called | None:
         """The operator that a look-up in the dispatcher names: `findSchemaOrThrow("c10d::allreduce_", "")`."""
         texts = [a.strip().strip('"') for a in call.arguments[:2]]
         name = ".".join(filter(None, texts))
-        return Called(name, (name,), call.line, call.context) if name in self.by_name else None
+        return Called(name, (name,), call.line) if name in self.by_name else None
 
     def _shapes(self, base: str) -> tuple[str, list[Shape]]:
         if base in self._functional:
@@ -148,7 +147,7 @@ class Operators:
         member = member.removeprefix("__dispatch_")
         _, shapes = self._shapes(member)
         chosen = _choose([s for s in shapes if s.method], call.arguments, around, skip_self=True, outf=False)
-        return Called(f"Tensor::{member}", tuple(s.operator.name for s in chosen), call.line, call.context) if chosen else None
+        return Called(f"Tensor::{member}", tuple(s.operator.name for s in chosen), call.line) if chosen else None
 
 
 def shape_of(operator: Operator) -> Shape | None:

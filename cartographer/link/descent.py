@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.callgraph import LITERALS
 from cartographer.link.choice import BRANCHES, base_of, beside, name_words, ordered
+from cartographer.link.conditions import AND, either, text, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
@@ -236,7 +237,7 @@ class Descent:
         def order(call: OperatorCall) -> tuple[bool, bool, bool, int, bool]:
             assert call.site.called is not None
             name = call.site.called.main
-            special = bool(call.site.branch) and "!(" not in call.site.branch
+            special = weight(call.site.conditions) > 0
             stranger = not words & name_words(base_of(name))
             return (base_of(name) != root, stranger, self.callers(name) > COMMON, len(call.hops), special)
 
@@ -282,5 +283,8 @@ def once(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Each step once, at its first place."""
     seen: dict[tuple[str, str, str, int], Step] = {}
     for step in steps:
-        seen.setdefault((step.role, step.symbol, step.path, step.line), step)
+        at = (step.role, step.symbol, step.path, step.line)
+        known = seen.setdefault(at, step)
+        if known.branch != step.branch:
+            seen[at] = replace(known, branch=text(either(tuple(known.branch.split(AND)), tuple(step.branch.split(AND)))) if step.branch and known.branch else "")
     return tuple(seen.values())

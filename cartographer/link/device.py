@@ -70,10 +70,13 @@ _BACKENDS = (
     ("metal", "metal|Metal"), ("xla", "xla|XLA"), ("meta", "meta|Meta"), ("ipu", "ipu|IPU"), ("hpu", "hpu|HPU"), ("mtia", "mtia|MTIA"),
     ("maia", "maia|MAIA"), ("quantized", "quantized"), ("nested", "nested"), ("sparse", "sparse(?:_c?sr|_csc|_bsr|_bsc|_compressed)?"),
 )  # fmt: skip
+LAYOUTS = ("quantized", "sparse", "nested", "mkldnn")
 _ASKS = tuple(
-    (device, re.compile(rf"(?:\.|->)is_(?:{words})\(\)|==\s*(?:at::|c10::)?(?:k|DeviceType::|Device::Type::)(?:{words})\b|(?:k|DeviceType::)(?:{words})\s*=="))
+    (device, re.compile(
+        rf"(?:\.|->)is_(?:{words})\(\)|([!=])=\s*(?:at::|c10::)?(?:k|DeviceType::|Device::Type::)(?:{words})\b|(?:k|DeviceType::)(?:{words})\s*([!=])=",
+    ))
     for device, words in _BACKENDS
-)
+)  # fmt: skip
 
 
 def library(name: str, device: str) -> str:
@@ -89,21 +92,14 @@ def _library(name: str, device: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=16384)
-def asked(context: str) -> frozenset[str]:
-    """The devices and layouts that a condition asks for; terms that are negated or joined by `||` ask for nothing."""
-    found: set[str] = set()
-    if context.startswith("C10_UNLIKELY"):
-        return frozenset((NEVER,))
-    if context.startswith("!("):
-        return frozenset()
-    for term in context.split("&&"):
-        if "!" not in term and "||" not in term:
-            found.update(name for name, pattern in _ASKS if pattern.search(term))
-    return frozenset(found)
+def atom_holds(term: str, answers: frozenset[str]) -> bool | None:
+    """Whether a term without `&&` and `||` holds for tensors of a device and layout: `self.is_cuda()`, `device.type() == kCPU`."""
+    for name, pattern in _ASKS:
+        if (match := pattern.search(term)) is not None:
+            return (name in answers) != ("!" in match.groups())
+    return None
 
 
 def answers(device: str, layout: str) -> frozenset[str]:
     """What a dispatch key answers when conditions ask for device and layout."""
-    words = {"Quantized": "quantized", "Sparse": "sparse", "Nested": "nested", "Mkldnn": "mkldnn"}
-    return frozenset((device, words[layout])) if layout in words else frozenset((device,))
+    return frozenset((device, layout.lower())) if layout.lower() in LAYOUTS else frozenset((device,))

@@ -186,7 +186,7 @@ def _with_references(call: Call) -> Iterator[Call]:
 
 def _moved_call(call: Call, at: Callable[[int], int]) -> Call:
     return msgspec.structs.replace(
-        call, line=at(call.line), end_line=at(max(call.line, call.end_line)), context=_tidy(call.context), arguments=tuple(map(_tidy, call.arguments)),
+        call, line=at(call.line), end_line=at(max(call.line, call.end_line)), conditions=tuple(map(_tidy, call.conditions)), arguments=tuple(map(_tidy, call.arguments)),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.bound import contradicts
+from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_switched, rule_out, together, weight
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
 from cartographer.link.stubs import serving
@@ -21,6 +22,7 @@ from cartographer.link.stubs import serving
 if TYPE_CHECKING:
     from cartographer.link.bound import Bound
     from cartographer.link.callgraph import CallGraph
+    from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
     from cartographer.link.sites import Site
     from cartographer.link.stubs import StubRegistration
@@ -45,6 +47,7 @@ _DELEGATES = 3.0
 _OUTS = ("_out", "_", "_out_")
 _PARTS = ("_", "_impl", "_internal", "_template", "_helper", "_common")
 _ASIDE = 30.0
+_HANDED_ON = 0.98  # a function that gives on its callable is a stage of a launcher, hardly a step
 
 
 class Way(NamedTuple):
@@ -140,8 +143,9 @@ class Search:
         ways: list[Way] = []
         operators: list[OperatorCall] = []
         nulls: list[str] = []
+        begun: list[Conditions] = []  # the conditions under which each way begins
         for site in self.graph.sites(start):
-            if bound and contradicts(site.branch, bound):
+            if bound and contradicts(site.conditions, bound):
                 continue
             if site.kind == "operator":
                 operators.append(OperatorCall(site, ()))
@@ -152,7 +156,8 @@ class Search:
             else:
                 end = _COPIES if site.library == "CUDA runtime" else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
                 ways.append(Way(end + self._aside(site) + _order(site) + (_ALONE if site.alone else 0.0), (), site, start))
-        return Reach(_best(ways), _distinct(operators), tuple(nulls))
+            begun += [site.conditions] * (len(ways) - len(begun))
+        return Reach(_best(_switched(ways, begun)), _distinct(operators), tuple(nulls))
 
     @cached_property
     def _answers(self) -> frozenset[str]:
@@ -160,11 +165,11 @@ class Search:
 
     def aside(self, site: Site) -> bool:
         """Whether conditions around a site ask for another device or layout."""
-        return bool(site.asks) and not site.asks <= self._answers
+        return NEVER in site.asks or self.elsewhere(site)
 
     def elsewhere(self, site: Site) -> bool:
         """Whether conditions around a site ask for another device by its name."""
-        return bool(site.asks - {NEVER}) and not site.asks - {NEVER} <= self._answers
+        return rule_out(site.conditions, self._answers)
 
     def _aside(self, site: Site) -> float:
         return _ASIDE if self.aside(site) else 0.0
@@ -192,6 +197,8 @@ class Search:
             inner = self.reach(target, depth + 1)
             extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + self._aside(site) + _order(site)
             extra += _detour(target.name) - _continued(start, target)
+            if site.hands_on and _launching(inner) is not None:
+                extra -= _HANDED_ON
             if site.given and (launching := _launching(inner)) is not None:
                 cost = 0.02 * len(launching.hops) + self._aside(site) + _order(site)
                 ways.append(Way(cost, (), site, start, launched=_through(launching, target, 0.0), others=_others(inner, launching)))
@@ -204,10 +211,7 @@ class Search:
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             if NEVER in site.asks:
                 continue
-            operators.extend(
-                OperatorCall(o.site._replace(asks=o.site.asks | site.asks) if site.asks else o.site, (target, *o.hops))
-                for o in inner.operators if len(o.hops) < _HELPERS
-            )  # fmt: skip
+            operators.extend(OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS)
 
 
 def _detour(name: str) -> float:
@@ -237,11 +241,26 @@ def _order(site: Site) -> float:
     """Of two equal ways the first in the body comes first, the general case before special ones: no condition, `else` and
     `default` before `if` and `case`.
     """
-    branch = 0.0
-    if site.branch:
-        branch = 1.5 if "case " in site.branch else (0.0 if "!(" in site.branch or site.branch.endswith("default") else 0.1)
-        branch += _OPTIONAL if site.optional else 0.0
+    branch = weight(site.conditions) + (_OPTIONAL if site.optional else 0.0) if site.conditions else 0.0
     return min(site.order, 900) * 1e-4 + branch + (1.0 if site.without else 0.0)
+
+
+def _switched(ways: list[Way], begun: list[Conditions]) -> list[Way]:
+    """The ways, a choice of a `switch` not dearer than others where there is nothing but choices."""
+    if not any(map(is_switched, begun)):
+        return ways
+    rivals = [conditions for way, conditions in zip(ways, begun, strict=True) if way.site.kind != "dispatch"]
+    return [
+        way._replace(cost=way.cost - CASE + CHOSEN) if is_switched(conditions) and way.cost >= CASE and not has_rivals(conditions, rivals) else way
+        for way, conditions in zip(ways, begun, strict=True)
+    ]
+
+
+def _under(outer: Site, inner: Site) -> Site:
+    """A site that is reached through another: the conditions of both are around it."""
+    if not outer.conditions and not outer.asks:
+        return inner
+    return inner._replace(asks=outer.asks | inner.asks, conditions=together(outer.conditions, inner.conditions))
 
 
 def _launching(reach: Reach) -> Way | None:
@@ -264,8 +283,7 @@ def _others(reach: Reach, launching: Way) -> tuple[Site, ...]:
 
 
 def _through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
-    branch = site.branch if site is not None else ""
-    inner = way.site if not branch or way.site.branch else way.site._replace(branch=branch)
+    inner = way.site if site is None or not site.conditions else way.site._replace(conditions=together(site.conditions, way.site.conditions))
     return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched, way.others)
 
 
@@ -273,10 +291,18 @@ def _best(ways: list[Way]) -> tuple[Way, ...]:
     ways.sort(key=lambda way: way.cost)
     kept: dict[tuple[str, str, int, str], Way] = {}
     for way in ways:
-        kept.setdefault(way.end, way)
-        if len(kept) == KEPT:
-            break
+        known = kept.get(way.end)
+        if known is None:
+            if len(kept) < KEPT:
+                kept[way.end] = way
+        elif known.site.conditions and way.cost < known.cost + _ASIDE / 2:
+            kept[way.end] = known._replace(site=_either(known.site, way.site))
     return tuple(kept.values())
+
+
+def _either(known: Site, other: Site) -> Site:
+    """One site that is reached in two ways: under the conditions of either."""
+    return known._replace(conditions=either(known.conditions, other.conditions), asks=known.asks & other.asks)
 
 
 def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
@@ -284,6 +310,10 @@ def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
     for call in operators:
         assert call.site.called is not None
         key = (call.site.name, call.site.called.operators)
-        if key not in kept or len(kept[key].hops) > len(call.hops):
+        known = kept.get(key)
+        if known is None:
             kept[key] = call
+        else:
+            first = known if len(known.hops) <= len(call.hops) else call
+            kept[key] = first._replace(site=_either(first.site, (call if first is known else known).site))
     return tuple(kept.values())[:CALLED]

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.link.conditions import text
 from cartographer.link.device import NEVER
 
 if TYPE_CHECKING:
     from cartographer.link.composites import Called
+    from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
     from cartographer.link.names import Scope
     from cartographer.link.stubs import StubPlaces
@@ -27,7 +29,7 @@ class Site(NamedTuple):
     """One call, told.
 
     `kind` is stub, launch, jit, helper, library, operator, loop, dispatch (a switch over types) or metal. `targets` are the
-    functions that it can enter, `asks` the devices and layouts that conditions around it ask for.
+    functions that it can enter, `conditions` those around it, and `asks` says when it never is the way on this device.
     """
 
     kind: str
@@ -35,7 +37,7 @@ class Site(NamedTuple):
     path: str
     line: int
     order: int
-    branch: str = ""
+    conditions: Conditions = ()
     asks: frozenset[str] = frozenset()
     targets: tuple[Defined, ...] = ()
     called: Called | None = None
@@ -47,7 +49,13 @@ class Site(NamedTuple):
     alone: bool = False  # a launch of one single thread: bookkeeping
     base: str = ""  # of a virtual call: the class whose overriders `targets` are
     optional: bool = False  # under a condition without another side
+    hands_on: bool = False  # gives on a callable that the function was given itself
     made: str = ""  # the macro whose body holds the call, when a macro made the function
+
+    @property
+    def branch(self) -> str:
+        """The conditions as a step shows them."""
+        return text(self.conditions)
 
 
 class Mentioned(NamedTuple):
@@ -59,6 +67,7 @@ class Mentioned(NamedTuple):
     callbacks: tuple[str, ...] = ()  # functions, or functors by their class
     casts: tuple[str, ...] = ()  # functions under a cast that picks the overload
     has_lambda: bool = False
+    hands_on: bool = False  # a parameter whose type is one of the template's own: `f` of `template <typename func_t> … (const func_t& f)`
 
 
 class Spot(NamedTuple):
@@ -68,7 +77,7 @@ class Spot(NamedTuple):
     inside: Defined
     scope: Scope
     order: int
-    branch: str
+    conditions: Conditions
     asks: frozenset[str]
     optional: bool
     last: str  # the member, or the name without namespaces
@@ -84,6 +93,6 @@ class Spot(NamedTuple):
         """What this call turned out to be."""
         asks = self.asks | {NEVER} if never else self.asks
         return Site(
-            kind, name, self.inside.path, line or self.call.line, self.order, self.branch, asks, targets, called, given, library, stub, texts,
-            self.without, alone, base, self.optional, self.inside.use.macro if self.inside.use is not None else "",
+            kind, name, self.inside.path, line or self.call.line, self.order, self.conditions, asks, targets, called, given, library, stub, texts,
+            self.without, alone, base, self.optional, self.handed.hands_on, self.inside.use.macro if self.inside.use is not None else "",
         )  # fmt: skip

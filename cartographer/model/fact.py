@@ -27,8 +27,18 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     template: str = ""
     end_line: int = 0
     guards: tuple[str, ...] = ()  # the #if conditions around it that are not around the whole definition
-    context: str = ""  # nearest enclosing if/switch-case/else condition text inside the body, "" at the top level
+    conditions: tuple[str, ...] = ()  # texts of the conditions around it inside the body: if, else, switch-case; outermost first
     launch: tuple[str, ...] = ()  # what stands between <<< and >>>: grid, block, shared memory, stream
+
+
+class Exit(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A way out of a function before its end, `if (condition) { … return; }`: what follows, up to line `end`, runs where the
+    condition does not hold.
+    """
+
+    condition: str
+    line: int  # the last of the way out
+    end: int  # the last of the block that it stands in
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -59,6 +69,7 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     calls: tuple[Call, ...] = ()
     text: str = ""  # source from line `start` to the end, comments blanked; kept only for registration blocks (TORCH_LIBRARY..., functions that take a torch::Library&, variables made with RegisterOperators)
     decorators: tuple[str, ...] = ()  # Python: as written, without the @
+    exits: tuple[Exit, ...] = ()  # the ways out of a body, in order
     specialization: str = ""  # template arguments of an explicit specialization: `float` of `template <> void gemm<float>(...)`
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.model.fact import Call
+from cartographer.model.fact import Call, Exit
 from cartographer.scan.backwards import NO_CALLS, Backwards
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
@@ -35,18 +35,19 @@ _SCOPES = frozenset(("struct", "class", "union", "enum", "namespace"))
 
 
 _LAST_NAME = re.compile(r"~?\w+$")
+_LEAVES = re.compile(r"\s*+(?:return|throw|co_return)\b")
 
 
 class _Use:
     """One use while it is read."""
 
-    __slots__ = ("arguments", "at", "context", "end", "form", "launch", "name", "template")
+    __slots__ = ("arguments", "at", "conditions", "end", "form", "launch", "name", "template")
 
-    def __init__(self, at: int, name: str, form: str, context: str, template: str = "") -> None:
+    def __init__(self, at: int, name: str, form: str, conditions: tuple[str, ...], template: str = "") -> None:
         self.at = at
         self.name = name
         self.form = form
-        self.context = context
+        self.conditions = conditions
         self.template = template
         self.end = -1
         self.arguments: tuple[str, ...] = ()
@@ -56,7 +57,7 @@ class _Use:
 class _Open:
     """An open bracket, and what it belongs to."""
 
-    __slots__ = ("at", "brace", "commas", "condition", "keyword", "saved", "singles", "use")
+    __slots__ = ("at", "brace", "commas", "condition", "inside", "keyword", "leaves", "left", "saved", "singles", "statement", "use")
 
     def __init__(self, at: int, *, brace: bool, use: _Use | None = None, keyword: str = "") -> None:
         self.at = at
@@ -65,8 +66,23 @@ class _Open:
         self.keyword = keyword
         self.commas: list[int] = []
         self.condition = ""  # of a block: why it runs
-        self.saved: str | None = None  # context to return to when the block closes
-        self.singles: list[tuple[str, str]] = []  # (context before, condition) of statements without braces
+        self.saved: tuple[str, ...] | None = None  # conditions to return to when the block closes
+        self.inside: tuple[str, ...] = ()  # conditions with which it began
+        self.singles: list[tuple[tuple[str, ...], str, int]] = []  # (conditions before, condition, begin) of statements without braces
+        self.statement = at + 1  # where the statement that is read begins
+        self.leaves = False  # whether the last statement leaves the function
+        self.left: list[_Exit] = []  # the ways out that its later statements come after
+
+
+class _Exit:
+    """A condition under which the function was left, and the part of the body that comes after."""
+
+    __slots__ = ("after", "condition", "end")
+
+    def __init__(self, condition: str, after: int) -> None:
+        self.condition = condition
+        self.after = after
+        self.end = -1
 
 
 class BodyReader:
@@ -79,8 +95,8 @@ class BodyReader:
         self.back = Backwards(source)
         self.launches = source.launches
 
-    def read(self, start: int, end: int) -> tuple[Call, ...]:
-        """The uses between two offsets, in the order in which they begin."""
+    def read(self, start: int, end: int) -> tuple[tuple[Call, ...], tuple[Exit, ...]]:
+        """The uses between two offsets, in the order in which they begin, and the ways out before the end."""
         return _Pass(self, start, end).run()
 
 
@@ -100,13 +116,15 @@ class _Pass:
         self.uses: list[_Use] = []
         self.base = _Open(start, brace=True)
         self.stack: list[_Open] = [self.base]
-        self.context = ""
+        self.exits: list[_Exit] = []
+        self.conditions: tuple[str, ...] = ()
+        self.brackets: dict[int, tuple[str, ...]] = {}  # where a message may begin: the conditions around it
         self.armed: str | None = None  # condition of the block that opens next
         self.last = ""  # condition of the statement that closed last, for its else
         self.anonymous: _Use | None = None  # the lambda whose block opens next
         self.anonymous_at = -1  # where its parameters begin
 
-    def run(self) -> tuple[Call, ...]:
+    def run(self) -> tuple[tuple[Call, ...], tuple[Exit, ...]]:
         """Read the body."""
         code = self.code
         for m in _TOKEN.finditer(code, self.start, self.end):
@@ -119,7 +137,7 @@ class _Pass:
             elif c == ")":
                 self._close_paren(m.start())
             elif c == ";":
-                self._semicolon()
+                self._semicolon(m.start())
                 self._labels(m.end())
             elif c == "{":
                 self._block(m.start())
@@ -127,16 +145,21 @@ class _Pass:
             elif c == "}":
                 self._close_brace(m.start())
                 self._labels(m.end())
-            elif not ((before := code[m.start() - 1]).isalnum() or before in "_)]"):
-                self._maybe_lambda(m.start())
-        return self._result()
+            else:
+                self._bracket(m.start())
+        return self._result(), self._ways_out()
 
     # --- names ----------------------------------------------------------------------------------------------------
 
-    def _maybe_lambda(self, at: int) -> None:
+    def _bracket(self, at: int) -> None:
+        before = self.code[at - 1]
+        if self.messages:
+            self.brackets[at] = self.conditions
+        if before.isalnum() or before in "_)]":
+            return
         m = _LAMBDA.match(self.code, at, self.end)
         if m is not None:
-            self.anonymous = _Use(at, "", "lambda", self.context)
+            self.anonymous = _Use(at, "", "lambda", self.conditions)
             self.anonymous.arguments = tuple(m.group(1).split())
             self.anonymous_at = m.end()
             self.uses.append(self.anonymous)
@@ -161,7 +184,7 @@ class _Pass:
 
     def _call(self, name: str, template: str, start: int, at: int) -> _Use | None:
         if at in self.launches:
-            use = _Use(start, name, "launch", self.context, template)
+            use = _Use(start, name, "launch", self.conditions, template)
             begin, end = self.launches[at]
             use.launch = items(self.plain, self.plain, begin, end, CUT)
             return use
@@ -179,8 +202,8 @@ class _Pass:
             elif word in _SCOPES or word == "operator":
                 return None
             elif word not in _NOT_TYPES:
-                return _Use(start, word, "construct", self.context, of_type)  # Tensor out(x), std::vector<int> v(3)
-        return _Use(start, name, form, self.context, template)
+                return _Use(start, word, "construct", self.conditions, of_type)  # Tensor out(x), std::vector<int> v(3)
+        return _Use(start, name, form, self.conditions, template)
 
     def _block(self, at: int) -> None:
         """A brace: of a block, a lambda, or of a value `Foo{...}`."""
@@ -195,7 +218,7 @@ class _Pass:
             return
         if word and word not in _NOT_TYPES:
             name, template = word, of_type
-        use = _Use(start, name, "construct", self.context, template)
+        use = _Use(start, name, "construct", self.conditions, template)
         self.uses.append(use)
         self._open_brace(at, use)
 
@@ -233,8 +256,7 @@ class _Pass:
     def _condition(self, top: _Open, at: int) -> None:
         if top.keyword not in ("if", "constexpr"):
             return
-        condition = " ".join(real_text(self.plain[top.at + 1 : min(at, top.at + 1000)]).split())[:CUT]
-        self._enter(condition, at + 1)
+        self._enter(_cut(" ".join(real_text(self.plain[top.at + 1 : min(at, top.at + 1000)]).split())), at + 1)
 
     def _enter(self, condition: str, after: int) -> None:
         code = self.code
@@ -243,8 +265,8 @@ class _Pass:
         if after < self.end and code[after] == "{":
             self.armed = condition
         else:
-            self.stack[-1].singles.append((self.context, condition))
-            self.context = condition
+            self.stack[-1].singles.append((self.conditions, condition, after))
+            self.conditions = (*self.conditions, condition)
 
     def _labels(self, at: int) -> None:
         """What may follow a statement: case labels, else."""
@@ -253,27 +275,48 @@ class _Pass:
                 if not m.group(4):
                     self._enter(negated(self.last) if self.last else "else", m.end(3))
                 return
-            if self.stack[-1].saved is None:
-                self.stack[-1].saved = self.context
-            self.context = "default" if m.group(2) else f"case {' '.join(m.group(1).split())}"[:CUT]
-            at = m.end()
+            top = self.stack[-1]
+            self.conditions = (*top.inside, "default" if m.group(2) else f"case {' '.join(m.group(1).split())}"[:CUT])
+            self._end_exits(top, at)
+            at = top.statement = m.end()
 
-    def _semicolon(self) -> None:
+    def _semicolon(self, at: int) -> None:
         top = self.stack[-1]
-        if top.brace:
-            self.anonymous = None
+        if not top.brace:
+            return
+        self.anonymous = None
         if top.singles:
-            self.context, self.last = top.singles[0][0], top.singles[-1][1]
+            (self.conditions, _, _), (_, self.last, begin) = top.singles[0], top.singles[-1]
+            if len(top.singles) == 1 and _LEAVES.match(self.code, begin, at):
+                self._leave(self.last, at)
             top.singles = []
+            top.leaves = False
+        else:
+            top.leaves = _LEAVES.match(self.code, top.statement, at) is not None
+        top.statement = at + 1
+
+    def _leave(self, condition: str, after: int) -> None:
+        """What follows in the innermost block runs only where a condition did not hold."""
+        way_out = _Exit(condition, after)
+        self.exits.append(way_out)
+        self.stack[-1].left.append(way_out)
+
+    @staticmethod
+    def _end_exits(block: _Open, at: int) -> None:
+        for way_out in block.left:
+            way_out.end = at
+        block.left = []
 
     def _open_brace(self, at: int, use: _Use | None) -> None:
         opened = _Open(at, brace=True, use=use)
-        opened.saved = self.context
+        opened.saved = self.conditions
         if use is None and self.anonymous is not None:
             opened.use, self.anonymous = self.anonymous, None
         if self.armed is not None:
-            opened.condition = self.context = self.armed
+            opened.condition = self.armed
+            self.conditions = (*self.conditions, self.armed)
             self.armed = None
+        opened.inside = self.conditions
         self.stack.append(opened)
 
     def _close_brace(self, at: int) -> None:
@@ -286,16 +329,22 @@ class _Pass:
             return
         top = stack.pop()
         if top.saved is not None:
-            self.context = top.saved
+            self.conditions = top.saved
         self.last = top.condition
+        self._end_exits(top, at)
         if top.use is not None:
             if top.use.form == "lambda":
                 top.use.end = at
                 return
             self._finish(top, at)
-        elif stack[-1].singles:
-            self.context = stack[-1].singles[0][0]
-            stack[-1].singles = []
+            return
+        around = stack[-1]
+        if around.singles:
+            self.conditions = around.singles[0][0]
+            around.singles = []
+        elif top.condition and top.leaves:
+            self._leave(top.condition, at)
+        around.statement, around.leaves = at + 1, False
 
     # --- the result -----------------------------------------------------------------------------------------------
 
@@ -311,14 +360,18 @@ class _Pass:
             number = line(self._name_at(use))
             calls.append((at, Call(
                 use.name, use.form, number, use.arguments, use.template,
-                line(use.end) if use.end >= 0 else number, guards, use.context, use.launch,
+                line(use.end) if use.end >= 0 else number, guards, use.conditions, use.launch,
             )))
             if use.arguments or use.template:
                 calls.extend((at, c) for c in self._references(use, number, guards))
         if self.messages:
-            calls.extend(self._messages())
+            calls.extend(self._messages(() if uniform else outer, uniform=uniform))
             calls.sort(key=lambda pair: pair[0])
         return tuple(call for _, call in calls)
+
+    def _ways_out(self) -> tuple[Exit, ...]:
+        line = self.source.line
+        return tuple(Exit(e.condition, line(e.after), line(e.end if e.end >= 0 else self.end)) for e in self.exits)
 
     def _name_at(self, use: _Use) -> int:
         """Where the called name itself stands: a chain of members may run over lines."""
@@ -342,17 +395,26 @@ class _Pass:
             name = m.group(1)
             last = name.rsplit("::", 1)[-1]
             if last in self.names or (last != name and _CONSTANT.match(last) is None and not name.startswith("std::")):
-                found.append(Call(name, "reference", line, (), (m.group(2) or "")[:CUT], line, guards, use.context))
+                found.append(Call(name, "reference", line, (), (m.group(2) or "")[:CUT], line, guards, use.conditions))
         return found
 
-    def _messages(self) -> list[tuple[int, Call]]:
+    def _messages(self, outer: Guards, *, uniform: bool) -> list[tuple[int, Call]]:
         found = []
         for pattern in (_MESSAGE, _MESSAGE_TO_RESULT):
             for m in pattern.finditer(self.code, self.start, self.end):
                 name = f"{m.group(1)} {m.group(2)}" if pattern is _MESSAGE else f"] {m.group(1)}"
                 number = self.source.line(m.end(m.lastindex or 0) - 1)
-                found.append((m.start(), Call(name, "message", number, (), "", number)))
+                guards: Guards = () if uniform else _inner(self.source.guards(m.start()), outer)
+                found.append((m.start(), Call(name, "message", number, (), "", number, guards, self.brackets.get(m.start(), ()))))
         return found
+
+
+def _cut(condition: str) -> str:
+    """A condition of bearable length, its parentheses closed."""
+    if len(condition) <= CUT:
+        return condition
+    kept = condition[:CUT].rstrip()
+    return kept + "…" + ")" * max(0, kept.count("(") - kept.count(")"))
 
 
 def _inner(guards: Guards, outer: Guards) -> Guards:

@@ -68,20 +68,21 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
 
 
 def _definition(source: Source, f: Found, bodies: BodyReader) -> Definition:
-    calls = bodies.read(f.body[0] + 1, f.body[1]) if f.body is not None else ()
+    calls, exits = bodies.read(f.body[0] + 1, f.body[1]) if f.body is not None else ((), ())
     return Definition(
         name=f.name, qualname=f.qualname, kind=f.kind, line=source.line(f.at), start=source.line(f.start),
         end=source.line(f.end), parameters=f.parameters, returns=f.returns, template=f.template,
         guards=source.guards(f.at), macro=f.macro, bases=f.bases, calls=calls,
-        text=source.text(f.start, f.end + 1) if f.keep_text else "", specialization=f.specialization,
+        text=source.text(f.start, f.end + 1) if f.keep_text else "", specialization=f.specialization, exits=exits,
     )
 
 
 def _method(source: Source, owner: str, method: Method, bodies: BodyReader) -> Definition:
     selector, start, name_at, brace, closing, parameters = method
+    calls, exits = bodies.read(brace + 1, closing)
     return Definition(
         name=selector, qualname=f"{owner}::{selector}", kind="method", line=source.line(name_at), start=source.line(start),
-        end=source.line(closing), parameters=parameters, guards=source.guards(name_at), calls=bodies.read(brace + 1, closing),
+        end=source.line(closing), parameters=parameters, guards=source.guards(name_at), calls=calls, exits=exits,
     )
 
 

@@ -43,4 +43,4 @@ def test_values_and_conditions():
     assert bound == (("Relu", "true"), ("bits", "4"))
     assert bound_by(["m.impl(g<true>)"], "f", "bool Relu") == ()
     told = {"Relu": False, "!(Relu)": True, "bits == 8": True, "bits == 4": False, "!(bits == 4)": True, "other": False, "x.dim() == 4 && !Relu": True, "": False}
-    assert {branch: contradicts(branch, bound) for branch in told} == told
+    assert {branch: contradicts((branch,), bound) for branch in told} == told

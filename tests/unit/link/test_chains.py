@@ -283,7 +283,21 @@ def test_the_catch_all_of_old_releases_and_trees_without_a_table():
 def test_a_launcher_may_launch_one_of_two_kernels():
     files = {**LOOPS, N + "cuda/G.cu": "namespace at::native {\nTensor g(const Tensor& self) {\n  two_kernels(iter, [] GPU_LAMBDA (float a) { return a; });\n}\n}\n"}
     assert steps(files, operator("g(Tensor self) -> Tensor", "CUDA", "at::native::g")) == [
-        ("entry", "g", 2), ("device", "lambda", 3), ("device", "elementwise_kernel", 4), ("device", "vectorized_kernel", 18),
+        ("entry", "g", 2), ("device", "lambda", 3), ("device", "vectorized_kernel", 18), ("device", "elementwise_kernel", 4),
+    ]
+
+
+def test_an_early_return_puts_the_rest_under_the_opposite_condition():
+    files = {**LOOPS, N + "cuda/G.cu": (
+        "namespace at::native {\ntemplate <typename func_t>\nvoid nocast(TensorIteratorBase& iter, const func_t& f) {\n  bool contiguous = iter.is_contiguous();\n"
+        "  if (contiguous) {\n    return two_kernels(iter, f);\n  }\n  gpu_kernel(iter, [=] GPU_LAMBDA (int i) { return f(i); });\n}\n"
+        "Tensor g(const Tensor& self) {\n  if (self.is_mps()) {\n    gpu_kernel(iter, [] GPU_LAMBDA (int i) { return i; });\n    return self;\n  }\n"
+        "  nocast(iter, [] GPU_LAMBDA (float a) { return a; });\n}\n}\n"
+    )}
+    g = operator("g(Tensor self) -> Tensor", "CUDA", "at::native::g")
+    found = [(s.role, s.symbol.rpartition("::")[2], s.line, s.branch) for s in made(files, g)[0].chain(g, "CUDA").steps]
+    assert found == [
+        ("entry", "g", 10, ""), ("device", "lambda", 15, ""), ("kernel", "nocast", 3, ""), ("device", "vectorized_kernel", 18, "contiguous && iter.is_contiguous()"), ("device", "elementwise_kernel", 4, ""),
     ]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
 
-from cartographer.link.device import answers, asked, library
+from cartographer.link.device import answers, library
 
 
 @pytest.mark.parametrize(
@@ -16,17 +16,6 @@ from cartographer.link.device import answers, asked, library
 )
 def test_a_library_is_told_by_its_names_and_preparation_is_no_work(name, device, expected):
     assert library(name, device) == expected
-
-
-@pytest.mark.parametrize(
-    ("condition", "expected"),
-    [
-        ("self.is_mkldnn()", {"mkldnn"}), ("iter.device_type() == kCPU && n > 1", {"cpu"}), ("!self.is_cuda()", set()),
-        ("!(self.is_mps() && x)", set()), ("self.is_quantized() || self.is_mps()", set()), ("", set()),
-    ],
-)
-def test_a_condition_asks_for_a_device(condition, expected):
-    assert asked(condition) == expected
 
 
 def test_a_key_answers_for_its_device_and_layout():

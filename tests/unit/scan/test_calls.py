@@ -50,8 +50,35 @@ def test_lambdas_show_their_calls() -> None:
 def test_contexts() -> None:
     found = calls("if (a) { b(); } else if (c) d(); else { e(); }\nswitch (x) {\n case A::B: g(); break;\n default: h();\n}\n"
                   "if constexpr (y) k();\nl(); if (p) { if (q) { r(); } s(); }")
-    assert {c.name: c.context for c in found} == {
-        "b": "a", "d": "c", "e": "!(c)", "g": "case A::B", "h": "default", "k": "y", "l": "", "r": "q", "s": "p"}
+    assert {c.name: c.conditions for c in found} == {
+        "b": ("a",), "d": ("c",), "e": ("!(c)",), "g": ("case A::B",), "h": ("default",), "k": ("y",), "l": (), "r": ("p", "q"), "s": ("p",)}
+
+
+def exits(body: str) -> list[tuple[str, int, int]]:
+    facts = scan_file("a.cu", f"void f() {{\n{body}\n}}\n".encode())
+    return [(e.condition, e.line, e.end) for e in next(d for d in facts.definitions if d.name == "f").exits]
+
+
+def test_ways_out_of_a_body() -> None:
+    assert exits("if (a) {\n b();\n return c();\n}\nd();") == [("a", 5, 7)]
+    assert exits("if (a)\n throw b();\nd();") == [("a", 3, 5)]
+    assert exits("while (x) {\n if (a) { return; }\n d();\n}\ne();") == [("a", 3, 5)]
+    assert exits("if (a) { b(); }\nif (c) { if (d) return; e(); }\nf();") == [("d", 3, 3)]
+    assert exits("switch (x) {\n case 1:\n  if (a) return b();\n  c();\n case 2:\n  d();\n}") == [("a", 4, 5)]
+    assert exits("if (a) { b(); return; } else { return; }\nc();") == [("a", 2, 4), ("!(a)", 2, 4)]
+    assert exits("run([&] {\n if (a) return 1;\n return b();\n});\nc();") == [("a", 3, 5)]
+
+
+def test_messages_stand_under_conditions_too() -> None:
+    found = calls("if (a) {\n x = [graph sumWithTensor:t];\n} else if (b)\n y = [[graph foo] barWithTensor:t];\n#if Q\nz = [graph maxWithTensor:t];\n#endif", path="a.mm")
+    assert {(c.name, c.conditions, c.guards) for c in found if c.form == "message"} == {
+        ("graph sumWithTensor", ("a",), ()), ("graph foo", ("b",), ()), ("] barWithTensor", ("b",), ()), ("graph maxWithTensor", (), ("Q",))}
+
+
+def test_a_long_condition_is_cut_with_its_parentheses_closed() -> None:
+    (found,) = calls(f"if (f(a, {'x' * 200})) g();")[1:]
+    assert found.conditions[0].endswith("…)")
+    assert len(found.conditions[0]) < 130
 
 
 def test_guards_inside_a_body() -> None:

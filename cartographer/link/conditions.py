@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the conditions around a call say: on which devices it runs, how usual it is, and the text that a step shows."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from cartographer.link.device import LAYOUTS, atom_holds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cartographer.model.fact import Call, Exit
+
+Conditions = tuple[str, ...]  # all of them hold; outermost first
+
+AND = " && "
+MOST = 6  # conditions kept; the outermost go first
+UNLIKELY = "C10_UNLIKELY"
+_CUT = 100
+_LENGTH = 180  # of what a step shows
+CASE = 1.5  # what a way costs more that a `switch` chooses
+CHOSEN = 0.02  # the same where all ways are such
+_SPECIAL, _UNUSUAL = 0.1, 0.2
+_TYPED = 1.2  # the same of what runs for other types than the floating-point ones that most tensors have
+_OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
+# What most people's tensors are: in order in memory, not too big for 32 bits, fit for vector instructions and fast kernels.
+_USUAL = re.compile(r"contiguous|vec_size|vectori[sz]|can_?use|fast_(?:path|route)|inner_size == 1|last_?dim", re.IGNORECASE)
+_OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
+_SOME = re.compile(r"!?\(?[\w.>-]*numel\(\)\s*(?:>|!=|==)\s*0\)?")
+_NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
+
+
+def negation(condition: str) -> str:
+    """What a negated condition denies: `c` of `!(c)`; "" for any other."""
+    return condition[2:-1] if condition.startswith("!(") and _closes(condition, 1) == len(condition) - 1 else ""
+
+
+def opposite(condition: str) -> str:
+    """The condition that holds where this one does not."""
+    return negation(condition) or f"!({condition})"
+
+
+def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
+    """The conditions around a call: of `#if`, those under which the function was left before, and those of its own blocks.
+    Ways out count where they are an alternative, that is where something else runs: not where there is nothing to do.
+    """
+    own = call.conditions
+    past = [
+        opposite(way_out.condition) for way_out in exits
+        if way_out.line < call.line <= way_out.end and way_out.condition in alternatives and way_out.condition not in own
+    ]
+    if not (past or call.guards or own):
+        return ()
+    return tuple(dict.fromkeys((*call.guards, *past, *(c for c in own if not _SOME.fullmatch(c)))))[-MOST:]
+
+
+def alternatives(calls: Iterable[Call], exits: Iterable[Exit]) -> frozenset[str]:
+    """The ways out of a body on which something is called."""
+    left = {way_out.condition for way_out in exits if not _NOTHING_TO_DO.search(way_out.condition)}
+    return frozenset(left.intersection(c for call in calls for c in call.conditions)) if left else frozenset()
+
+
+def together(outer: Conditions, inner: Conditions) -> Conditions:
+    """Both, for what is reached through a call under conditions."""
+    return tuple(dict.fromkeys((*outer, *inner)))[-MOST:] if outer and inner else outer or inner
+
+
+def either(one: Conditions, other: Conditions) -> Conditions:
+    """What holds when one of two lists does, for what is reached in two ways: what both ask for, and the rest joined where it
+    is short and no choice of all there is.
+    """
+    both = tuple(c for c in one if c in other)
+    rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
+    if not rest or not others or (len(rest) == len(others) == 1 and opposite(rest[0]) == others[0]):
+        return both
+    joined = f"{AND.join(rest)} || {AND.join(others)}"
+    return (*both, joined) if len(joined) <= _CUT else both
+
+
+@lru_cache(maxsize=65536)
+def text(conditions: Conditions) -> str:
+    """What a step shows: all of them, the outermost left out when there is no room."""
+    if not conditions:
+        return ""
+    shown = [_denied(negation(c)) or c for c in (" ".join(c.split()) for c in conditions)]
+    while len(shown) > 1 and sum(map(len, shown)) > _LENGTH:
+        del shown[0]
+    return AND.join(f"({c})" if "||" in c and len(shown) > 1 and not negation(c) else c for c in shown)
+
+
+@lru_cache(maxsize=65536)
+def weight(conditions: Conditions) -> float:
+    """How much a way costs more under conditions: special cases more than the general one, `else` and `default`. Memory in
+    order, and room for vector instructions, is what most people have.
+    """
+    return sum(map(_weight, conditions))
+
+
+def _weight(condition: str) -> float:
+    said, denied = condition, False
+    while (inner := negation(said) or _denied(said)):
+        said, denied = inner, not denied
+    if _USUAL.search(said) and not _OTHER_LAYOUT.search(said):
+        return _UNUSUAL if denied else 0.0
+    if condition.startswith("case "):
+        return CASE
+    if not denied and _OTHER_TYPE.search(said) and "!=" not in said:
+        return _TYPED
+    return 0.0 if denied or condition == "default" else _SPECIAL
+
+
+def _denied(condition: str) -> str:
+    """`c` of `!c`, where that is all; "" for any other condition."""
+    return condition[1:] if condition.startswith("!") and "&&" not in condition and "||" not in condition else ""
+
+
+def is_switched(conditions: Conditions) -> bool:
+    """Whether a `switch` chooses it."""
+    return any(c.startswith("case ") for c in conditions)
+
+
+def has_rivals(conditions: Conditions, others: Iterable[Conditions]) -> bool:
+    """Whether what a `case` chooses stands beside a `default` of the same `switch`, or beside what runs in any case."""
+    before = conditions[: next(n for n, c in enumerate(conditions) if c.startswith("case "))]
+    return any(before[: len(other)] == other or other[: len(before) + 1] == (*before, "default") for other in others)
+
+
+def rule_out(conditions: Conditions, answers: frozenset[str]) -> bool:
+    """Whether conditions cannot hold for tensors of a device and layout."""
+    return bool(conditions) and any(holds(condition, answers) is False for condition in conditions)
+
+
+@lru_cache(maxsize=65536)
+def on_device(condition: str, device: str) -> bool:
+    """Whether a condition holds for all tensors of a device, whatever their layout."""
+    return holds(condition, frozenset((device,))) is True and holds(condition, frozenset((device, *LAYOUTS))) is True
+
+
+@lru_cache(maxsize=65536)
+def holds(condition: str, answers: frozenset[str]) -> bool | None:
+    """Whether a condition holds for tensors of a device and layout; None when that does not decide it."""
+    condition = condition.strip()
+    terms = list(_split(condition, "||"))
+    if len(terms) > 1:
+        found = [holds(term, answers) for term in terms]
+        return True if True in found else False if all(value is False for value in found) else None
+    terms = list(_split(condition, "&&"))
+    if len(terms) > 1:
+        found = [holds(term, answers) for term in terms]
+        return False if False in found else True if all(found) else None
+    if condition.startswith("!") and not condition.startswith("!="):
+        value = holds(condition[1:], answers)
+        return None if value is None else not value
+    if condition.startswith("(") and _closes(condition, 0) == len(condition) - 1:
+        return holds(condition[1:-1], answers)
+    return atom_holds(condition, answers)
+
+
+def _split(text: str, operator: str) -> Iterator[str]:
+    """The parts of a text between the places of an operator that stand in no brackets."""
+    if operator not in text:
+        yield text
+        return
+    depth, start = 0, 0
+    for at, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        if depth == 0 and text.startswith(operator, at):
+            yield text[start:at]
+            start = at + len(operator)
+    yield text[start:]
+
+
+def _closes(text: str, opening: int) -> int:
+    """Where the parenthesis at `opening` is closed; -1 when it is not."""
+    depth = 0
+    for at in range(opening, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0:
+            return at
+    return -1

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import pytest
+
+from cartographer.link.conditions import (
+    CASE,
+    alternatives,
+    around,
+    either,
+    has_rivals,
+    holds,
+    opposite,
+    text,
+    together,
+    weight,
+)
+from cartographer.model.fact import Call, Exit
+
+CUDA, CPU, SPARSE = frozenset(("cuda",)), frozenset(("cpu",)), frozenset(("cpu", "sparse"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "answers", "expected"),
+    [
+        ("self.is_cuda()", CUDA, True), ("self.is_cuda()", CPU, False), ("!self.is_cuda()", CUDA, False), ("!(self.is_cuda())", CPU, True),
+        ("iter.device_type() == kCPU && n > 1", CPU, None), ("iter.device_type() == kCPU && n > 1", CUDA, False),
+        ("x.device().type() != at::kCUDA", CUDA, False), ("a.is_mps() || a.is_xpu()", CPU, False), ("a.is_mps() || big", CPU, None),
+        ("(a.is_cuda() || a.is_xpu()) && n", CUDA, None), ("!t.is_sparse()", SPARSE, False), ("!t.is_sparse()", CPU, True), ("n > 1", CPU, None),
+        ("self.is_mkldnn()", CPU, False), ("f(a && b)", CPU, None), ("a != b", CPU, None),
+    ],
+)
+def test_a_condition_for_tensors_of_a_device(condition, answers, expected):
+    assert holds(condition, answers) is expected
+
+
+def test_negation_goes_back():
+    assert opposite("a") == "!(a)"
+    assert opposite("!(a)") == "a"
+    assert opposite("!(a) || (b)") == "!(!(a) || (b))"
+
+
+def test_the_general_case_costs_less_than_special_ones():
+    assert weight(()) == weight(("!(beta == 0)",)) == weight(("default",)) == weight(("!special",)) == 0
+    assert weight(("beta == 0",)) > 0
+    assert weight(("empty", "!(beta == 0)")) == weight(("empty",))
+    assert weight(("case 4",)) == CASE
+
+
+def test_floating_point_is_the_usual_type():
+    assert weight(("isIntegralType(iter.dtype(), true)",)) == weight(("dtype == at::kHalf",)) > 1
+    assert weight(("!(isIntegralType(iter.dtype(), true))",)) == 0
+    assert weight(("dtype == kFloat",)) < 0.2
+
+
+def test_memory_in_order_is_the_usual_case():
+    assert weight(("iter.is_contiguous()",)) == weight(("!(!iter.is_contiguous())",)) == weight(("case MemoryFormat::Contiguous",)) == 0
+    assert weight(("!(contiguous)",)) > weight(("contiguous",))
+    assert weight(("x.is_contiguous(MemoryFormat::ChannelsLast)",)) > 0
+
+
+def test_what_is_reached_in_two_ways_stands_under_what_both_ask_for():
+    assert either(("a", "b"), ("a", "!(b)")) == ("a",)
+    assert either(("a",), ()) == ()
+    assert either(("x", "p == 1"), ("x", "p == 2")) == ("x", "p == 1 || p == 2")
+    assert either(("x", "p" * 90), ("x", "q" * 90)) == ("x",)
+    assert together(("a", "b"), ("b", "c")) == ("a", "b", "c")
+
+
+def test_ways_out_count_where_something_else_runs():
+    calls = (Call("fast", "call", 2, conditions=("contiguous",)), Call("stop", "call", 3, conditions=("x.numel() == 0",)), Call("slow", "call", 6))
+    exits = (Exit("contiguous", 2, 9), Exit("x.numel() == 0", 4, 9), Exit("nothing", 5, 9))
+    left = alternatives(calls, exits)
+    assert left == {"contiguous"}
+    assert around(calls[2], exits, left) == ("!(contiguous)",)
+    assert around(calls[0], exits, left) == ("contiguous",)
+    assert around(Call("later", "call", 12), exits, left) == ()
+
+
+def test_a_case_beside_a_default_or_beside_what_runs_anyway_has_rivals():
+    case = ("wide", "case 4")
+    assert not has_rivals(case, [case, ("wide", "case 2"), ("!(wide)", "default")])
+    assert has_rivals(case, [case, ("wide", "default")])
+    assert has_rivals(case, [case, ()])
+
+
+def test_a_step_shows_conditions_with_their_brackets():
+    assert text(("a || b", "c")) == "(a || b) && c"
+    assert text(("a || b",)) == "a || b"
+    assert text(("!(!a)",)) == "a"
+    assert len(text(tuple(letter * 100 for letter in "abcd"))) == 100
