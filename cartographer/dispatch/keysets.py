@@ -190,6 +190,8 @@ class _Expression:
         if not parts:
             return 0
         first = _last_name(parts[0])
+        if len(parts) < (2 if first in ("RAW", "FULL_AFTER") else 1) or not all(parts):
+            raise UnknownFormError("DispatchKeySet(" + ", ".join(" ".join(t.text for t in part) for part in parts) + ")")
         if parts[0][0].text == "{":
             return self._listed(arguments(parts[0][1 : matching(parts[0], 0)]))
         if first == "RAW":

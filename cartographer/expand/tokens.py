@@ -119,6 +119,9 @@ def folded(text: str) -> str:
     return " ".join(_COMMENT.sub(" ", text.replace("\\\r\n", " ").replace("\\\n", " ")).split())
 
 
+_MOST = 64  # conditions within one another, and branches of one: more than any source has
+
+
 class Conditions:
     """The stack of `#if` conditions at a point of a file; an `#else` is "!(condition)"."""
 
@@ -133,12 +136,12 @@ class Conditions:
             self._stack.append(([], condition))
         elif word in ("elif", "else") and self._stack:
             earlier, last = self._stack.pop()
-            self._stack.append(([*earlier, f"!({last})"], rest if word == "elif" else ""))
+            self._stack.append(([*earlier[-_MOST:], f"!({last})"], rest if word == "elif" else ""))
         elif word == "endif" and self._stack:
             self._stack.pop()
         else:
             return
-        self.current = tuple(c for earlier, last in self._stack for c in (*earlier, last) if c)
+        self.current = tuple(c for earlier, last in self._stack[-_MOST:] for c in (*earlier, last) if c)
 
 
 def spelled(tokens: Sequence[Token]) -> str:

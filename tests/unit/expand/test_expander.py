@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Expansion against what a preprocessor prints, and against the line that a token must report."""
 
+import time
+
 import pytest
 
 from cartographer.expand.conditions import evaluate
 from cartographer.expand.expander import Expander, ExpansionTooLargeError
 from cartographer.expand.macros import MacroTable
-from cartographer.expand.tokens import read_tokens, spelled, string_value, tokenize
+from cartographer.expand.tokens import Conditions, read_tokens, spelled, string_value, tokenize
 from cartographer.model.fact import FileFacts, Include, MacroDefinition
 
 
@@ -152,3 +154,15 @@ def test_strings_of_strings_are_bounded():
 def test_a_condition_nested_without_end_cannot_be_told():
     for nested in ("(" * 100_000, "!" * 5_000 + "1", "-" * 5_000):
         assert evaluate(nested, lambda _: 1, lambda _: 1) is None
+
+
+def test_a_file_of_conditions_without_end_takes_no_time():
+    conditions = Conditions()
+    conditions.take("if", "A")
+    start = time.process_time()
+    for number in range(20_000):
+        conditions.take("elif", f"B{number}")
+        conditions.take("ifdef", "C")
+    assert time.process_time() - start < 5
+    assert conditions.current[-1] == "defined(C)"
+    assert len(conditions.current) < 10_000
