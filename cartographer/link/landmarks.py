@@ -6,6 +6,9 @@ it, meta functions, decompositions, references, owners, and the commands that th
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from cartographer.model.atlas import Landmark
@@ -109,6 +112,7 @@ def _subject(name: str, known: set[str], python: Mapping[str, str]) -> str:
 
 
 def _from_text(path: str, text: str, known: set[str], python: Mapping[str, str]) -> Iterator[Landmark]:
+    lines = _Lines(text)
     if path in OWNERS:
         yield from _owners(path, text)
     elif path == GUIDE:
@@ -118,14 +122,14 @@ def _from_text(path: str, text: str, known: set[str], python: Mapping[str, str])
         for match in _LISTED.finditer(text):
             name = f"{match[1]}::{match[2].partition('.')[0]}"
             if name in known:
-                yield Landmark(name, "compatibility", path, _line(text, match.start(1)), match[2])
+                yield Landmark(name, "compatibility", path, lines.at(match.start(1)), match[2])
     elif path.startswith("docs/"):
         yield from _index(path, text, known, python)
     elif path.startswith("torch/testing/"):
         for match in _OPINFO.finditer(text):
             prefix = "_foreach_" if match[1].startswith("Foreach") and not match[2].startswith("_foreach_") else ""
             if subject := _subject(prefix + _tail(match[2]), known, python) or _subject(match[2].replace(".", "_"), known, python):
-                yield Landmark(subject, "opinfo", path, _line(text, match.start(1)), f"{match[1]}({match[2]})")
+                yield Landmark(subject, "opinfo", path, lines.at(match.start(1)), f"{match[1]}({match[2]})")
 
 
 def _owners(path: str, text: str) -> Iterator[Landmark]:
@@ -166,9 +170,10 @@ def _tests(texts: Mapping[str, str]) -> Iterator[Landmark]:
         if not path.startswith("test/"):
             continue
         used: dict[str, list[int]] = {}
+        lines = _Lines(text)
         for match in _OPS.finditer(text):
             for name in dict.fromkeys(word.findall(match[1])):
-                used.setdefault(lists[name], []).append(_line(text, match.start(1)))
+                used.setdefault(lists[name], []).append(lines.at(match.start(1)))
         for kind, at in used.items():
             yield Landmark(kind, "tests", path, at[0], f"{len(at)} test{'s' * (len(at) > 1)} over every {kind}")
 
@@ -199,5 +204,16 @@ def _documented(entry: str, module: str, known: set[str], python: Mapping[str, s
     return _subject(prefixed, known, python) if owner.startswith("torch.") else ""
 
 
-def _line(text: str, offset: int) -> int:
-    return text.count("\n", 0, offset) + 1
+class _Lines:
+    """The lines of a text by their offsets."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return list(accumulate(len(line) + 1 for line in self._text.split("\n")))
+
+    def at(self, offset: int) -> int:
+        """The number of the line that holds an offset."""
+        return bisect_right(self._ends, offset) + 1

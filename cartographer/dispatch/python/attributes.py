@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cartographer.dispatch.python.values import (
     Bound,
@@ -23,6 +23,8 @@ from cartographer.dispatch.python.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cartographer.dispatch.python.execute import Interpreter
     from cartographer.model.location import Location
 
@@ -30,35 +32,29 @@ PLAIN = (str, int, float, bool, list, tuple, dict, set, frozenset, bytes, type(N
 _PADDING = frozenset({"ljust", "rjust", "center", "zfill", "expandtabs", "format_map", "to_bytes"})
 
 
-def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:  # noqa: C901 - one case a kind of value
+def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:
     """`value.name`. Raises RaisedError when we know that there is none."""
-    match value:
-        case Unknown():
-            return Unknown(name)
-        case Module():
-            return run.member(value, name)
-        case Instance():
-            return _instance_attribute(run, value, name)
-        case Class():
-            return _class_attribute(run, value, name)
-        case Function():
-            return _function_attribute(run, value, name)
-        case Partial():
-            return {"func": value.function, "args": value.arguments, "keywords": value.keywords}.get(name, Unknown(name))
-        case Bound():
-            return value.receiver if name == "__self__" else attribute(run, value.function, name, place)
-        case _ if hasattr(type(value), "get_attribute"):
-            marks = run.marks.get(value) if run.marks and is_hashable(value) else None
-            return marks[name] if marks and name in marks else value.get_attribute(run, name, place)
-        case Property() if name in ("setter", "deleter", "getter"):
-            return Native(name, lambda _run, _args, _keywords, _place: value)
-        case Native() | Static() | Property():
-            return value.name if name == "__name__" and isinstance(value, Native) else Unknown(name)
+    handler = _HANDLERS.get(type(value))
+    if handler is not None:
+        return handler(run, value, name)
+    if isinstance(value, Bound):
+        return value.receiver if name == "__self__" else attribute(run, value.function, name, place)
+    if hasattr(type(value), "get_attribute"):
+        marks = run.marks.get(value) if run.marks and is_hashable(value) else None
+        return marks[name] if marks and name in marks else value.get_attribute(run, name, place)
     if isinstance(value, PLAIN):
         if not hasattr(value, name):
             raise RaisedError("AttributeError", name)
         return Native(name, lambda _run, args, keywords, _place: _plain_method(value, name, args, keywords))
     return Unknown(name)
+
+
+def _partial_attribute(_run: Interpreter, value: Partial, name: str) -> Value:
+    return {"func": value.function, "args": value.arguments, "keywords": value.keywords}.get(name, Unknown(name))
+
+
+def _property_attribute(_run: Interpreter, value: Property, name: str) -> Value:
+    return Native(name, lambda _run, _args, _keywords, _place: value) if name in ("setter", "deleter", "getter") else Unknown(name)
 
 
 def _plain_method(value: Value, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -150,3 +146,10 @@ def _function_attribute(_run: Interpreter, value: Function, name: str) -> Value:
     if name == "__wrapped__" and value.wrapped is not None:
         return value.wrapped
     return Unknown(name)
+
+
+_HANDLERS: dict[type, Callable[[Interpreter, Any, str], Value]] = {
+    Unknown: lambda _run, _value, name: Unknown(name), Module: lambda run, value, name: run.member(value, name), Instance: _instance_attribute,
+    Class: _class_attribute, Function: _function_attribute, Partial: _partial_attribute, Property: _property_attribute,
+    Native: lambda _run, value, name: value.name if name == "__name__" else Unknown(name), Static: lambda _run, _value, name: Unknown(name),
+}  # fmt: skip

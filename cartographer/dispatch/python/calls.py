@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from cartographer.dispatch.python.evaluate import evaluate
 from cartographer.dispatch.python.values import Bound, Class, Function, Instance, Native, Partial, Scope, Unknown, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cartographer.dispatch.python.execute import Interpreter
     from cartographer.model.location import Location
@@ -33,25 +34,25 @@ def make_function(
 def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
     """`function(*args, **keywords)`."""
     run.step()
-    match function:
-        case Native():
-            return function.call(run, args, keywords, place)
-        case Bound():
-            return run.call(function.function, [function.receiver, *args], keywords, place)
-        case Partial():
-            return run.call(function.function, [*function.arguments, *args], {**function.keywords, **keywords}, place)
-        case Function():
-            return _call_function(run, function, args, keywords)
-        case Class():
-            return _construct(run, function, args, keywords, place)
-        case Instance():
-            try:
-                return run.call(Bound(function.cls.lookup("__call__"), function), args, keywords, place)
-            except KeyError:
-                return Unknown("call")
-        case _ if hasattr(type(function), "call"):
-            return function.call(run, args, keywords, place)
-    return Unknown("call")
+    handler = _HANDLERS.get(type(function))
+    if handler is not None:
+        return handler(run, function, args, keywords, place)
+    return function.call(run, args, keywords, place) if hasattr(type(function), "call") else Unknown("call")
+
+
+def _call_bound(run: Interpreter, bound: Bound, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
+    return call(run, bound.function, [bound.receiver, *args], keywords, place)
+
+
+def _call_partial(run: Interpreter, partial: Partial, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
+    return call(run, partial.function, [*partial.arguments, *args], {**partial.keywords, **keywords}, place)
+
+
+def _call_instance(run: Interpreter, instance: Instance, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
+    try:
+        return call(run, Bound(instance.cls.lookup("__call__"), instance), args, keywords, place)
+    except KeyError:
+        return Unknown("call")
 
 
 def _construct(run: Interpreter, cls: Class, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
@@ -62,11 +63,11 @@ def _construct(run: Interpreter, cls: Class, args: list[Value], keywords: dict[s
         made.attributes.update(zip(cls.fields(), args, strict=False))
         made.attributes.update(keywords)
         return made
-    run.call(begin, [made, *args], keywords, place)
+    call(run, begin, [made, *args], keywords, place)
     return made
 
 
-def _call_function(run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value]) -> Value:
+def _call_function(run: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], _place: Location | None) -> Value:
     if function.generator is None:
         node = function.node
         function.generator = isinstance(node, ast.AsyncFunctionDef) or (
@@ -96,18 +97,18 @@ def _call_function(run: Interpreter, function: Function, args: list[Value], keyw
 def _may_yield(run: Interpreter, function: Function) -> bool:
     """A quick look at the text of a function, before its tree is searched."""
     name, node = function.scope.module.name, function.node
-    if name not in run.lines:
-        run.lines[name] = run.sources.text(name).split(b"\n") if run.sources.path(name) else []
-    part = run.lines[name][node.lineno - 1 : node.end_lineno]
-    return any(b"yield" in line or b"await" in line for line in part)
+    if name not in run.yields:
+        text = run.sources.text(name) if run.sources.path(name) else b""
+        run.yields[name] = [number for number, line in enumerate(text.split(b"\n"), 1) if b"yield" in line or b"await" in line]
+    at = bisect_left(run.yields[name], node.lineno)
+    return at < len(run.yields[name]) and run.yields[name][at] <= (node.end_lineno or node.lineno)
 
 
 def _arguments(  # noqa: C901 - the ways in which an argument finds its parameter
     function: Function, args: list[Value], keywords: dict[str, Value]
 ) -> dict[str, Value] | None:
     """Bind arguments to parameters; None when they do not fit."""
-    given = function.node.args
-    names = [a.arg for a in (*given.posonlyargs, *given.args)]
+    given, names = function.node.args, function.parameters
     bound = dict(zip(names, args, strict=False))
     if len(args) > len(names):
         if given.vararg is None:
@@ -117,7 +118,7 @@ def _arguments(  # noqa: C901 - the ways in which an argument finds its paramete
         bound[given.vararg.arg] = ()
     rest: dict[str, Value] = {}
     for name, value in keywords.items():
-        if name in names or any(name == a.arg for a in given.kwonlyargs):
+        if name in names or name in function.keyword_only:
             bound[name] = value
         else:
             rest[name] = value
@@ -129,8 +130,9 @@ def _arguments(  # noqa: C901 - the ways in which an argument finds its paramete
         bound.setdefault(name, default)
     for name, default in function.keyword_defaults.items():
         bound.setdefault(name, default)
-    for name in (*names, *(a.arg for a in given.kwonlyargs)):
-        bound.setdefault(name, Unknown(name))
+    for name in (*names, *function.keyword_only):
+        if name not in bound:
+            bound[name] = Unknown(name)
     return bound
 
 
@@ -170,3 +172,12 @@ def _yields(body: Sequence[ast.AST]) -> bool:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             todo.extend(ast.iter_child_nodes(node))
     return False
+
+
+def _call_native(run: Interpreter, native: Native, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
+    return native.call(run, args, keywords, place)
+
+
+_HANDLERS: dict[type, Callable[..., Value]] = {
+    Native: _call_native, Bound: _call_bound, Partial: _call_partial, Function: _call_function, Class: _construct, Instance: _call_instance,
+}  # fmt: skip

@@ -55,16 +55,14 @@ def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
 def look_up(run: Interpreter, name: str, scope: Scope) -> Value:
     """A name as Python finds it: local, enclosing, global, builtin."""
     at: Scope | None = scope
-    first = True
     while at is not None:
-        if name in at.variables and (first or not at.is_class):
+        if name in at.variables and (at is scope or not at.is_class):
             return run.resolved(at.variables[name])
-        first = False
         at = at.parent
     module = scope.module
     if name in module.namespace or name in module.pending:
         return run.member(module, name)
-    return run.builtins.get(name, Unknown(name))
+    return run.builtins[name] if name in run.builtins else Unknown(name)
 
 
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
@@ -183,11 +181,11 @@ def _boolean(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value:
 
 def truth_of(value: Value) -> bool | None:
     """Whether a value counts as true; None when we cannot tell."""
+    if value is True or value is False:
+        return value
     if isinstance(value, Unknown):
         return None
-    if isinstance(value, PLAIN):
-        return bool(value)
-    return True
+    return bool(value) if isinstance(value, PLAIN) else True
 
 
 def _unary(run: Interpreter, node: ast.UnaryOp, scope: Scope) -> Value:

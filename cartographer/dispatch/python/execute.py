@@ -53,7 +53,8 @@ class Interpreter:
         self.here: Location | None = None  # the statement of a registering module that is being evaluated
         self._steps = STEPS
         self.depth = 0  # of calls
-        self.lines: dict[str, list[bytes]] = {}  # of modules that calls were made in
+        self.yields: dict[str, list[int]] = {}  # the lines of modules that speak of yielding
+        self._written: dict[ast.expr, str] = {}
         self.marks: dict[Value, dict[str, Value]] = {}  # attributes that are set on operators
 
     def step(self) -> None:
@@ -78,6 +79,12 @@ class Interpreter:
         if not self.world.is_complete:
             reason = "it may be of an operator that C++ defines, which is not in a wheel"
         self.notes.append(Unresolved("dispatch", what, reason, here.path, here.line))
+
+    def written(self, condition: ast.expr) -> str:
+        """A condition as Python prints it, cut at 100 characters."""
+        if condition not in self._written:
+            self._written[condition] = ast.unparse(condition)[:100]
+        return self._written[condition]
 
     # --- modules
 

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # What registers something, when it runs at import.
-_REGISTERS = re.compile(
-    rb"register_decomposition\(|register_meta\(|_make_\w*prim\w*\(|custom_op\(|\bLibrary\(|torch\.library\.\w+\(|activate_meta\("
-    rb"|register_\w*prims?\(|_register_jit_decomposition|register_\w*\(\)"
-)
+_REGISTERS = tuple(map(re.compile, (  # each begins with a fixed word, which is found fast
+    rb"register_(?:decomposition\(|meta\(|\w*prims?\(|\w*\(\))", rb"_register_jit_decomposition", rb"_make_\w*prim\w*\(", rb"custom_op\(", rb"Library\((?<=\bLibrary\()",
+    rb"torch\.library\.\w+\(", rb"activate_meta\(",
+)))  # fmt: skip
 _NOT_RUN = re.compile(rb"(?:async\s+)?def\b|class\b|#|import\b|from\b|[)\]}]|[\"']|r?\"\"\"")
 _IMPORT = re.compile(r"(?P<indent>[ \t]*)(?:from\s+(?P<source>\.*[\w.]*)\s+import\s+(?P<names>\([^)]*\)?|[^#\n]*)|import\s+(?P<modules>[^#\n]*))")
 _BLOCK = re.compile(r"(?P<indent>[ \t]*)(?:async\s+)?(?P<word>def|class|if|elif|else|try|except|finally|with|for|while)\b(?P<rest>.*)")
@@ -48,7 +48,7 @@ class Sources:
         register is seen when something calls them.
         """
         text = self.text(module)
-        return any(_runs(text, found.start()) for found in _REGISTERS.finditer(text))
+        return any(_runs(text, found.start()) for sign in _REGISTERS for found in sign.finditer(text))
 
     def absolute(self, module: str, source: str) -> str:
         """The absolute name of a relative import."""

@@ -24,7 +24,7 @@ from cartographer.dispatch.python.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cartographer.dispatch.python.execute import Interpreter
 
@@ -40,53 +40,56 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope) -> str:
     return NORMAL
 
 
-def statement(run: Interpreter, node: ast.stmt, scope: Scope) -> str:  # noqa: C901, PLR0912 - one case a kind of statement
-    """Execute one statement."""
+def statement(run: Interpreter, node: ast.stmt, scope: Scope) -> str:
+    """Execute one statement; the outcome as for a block. Of kinds that change no value that matters, nothing is done."""
     run.step()
-    match node:
-        case ast.Expr():
-            evaluate(run, node.value, scope)
-        case ast.Assign():
-            value = evaluate(run, node.value, scope)
-            for target in node.targets:
-                assign(run, target, value, scope)
-        case ast.AnnAssign(value=ast.expr() as given):
-            assign(run, node.target, evaluate(run, given, scope), scope)
-        case ast.AugAssign():
-            _augmented(run, node, scope)
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            _function(run, node, scope)
-        case ast.ClassDef():
-            _class(run, node, scope)
-        case ast.Import() | ast.ImportFrom():
-            _import(run, node, scope)
-        case ast.If():
-            return _if(run, node, scope)
-        case ast.For():
-            return _for(run, node, scope)
-        case ast.While():
-            if truth_of(evaluate(run, node.test, scope)) is False:
-                return block(run, node.orelse, scope)
-        case ast.Try():
-            return _try(run, node, scope)
-        case ast.With():
-            return _with(run, node, scope)
-        case ast.Return():
-            run.returned = None if node.value is None else evaluate(run, node.value, scope)
-            return "return"
-        case ast.Raise():
-            if not run.conditions:
-                raise RaisedError(ast.unparse(node)[:80])
-        case ast.Break():
-            return "break"
-        case ast.Continue():
-            return "continue"
-        case ast.Global() | ast.Nonlocal():
-            scope.outer_names.update(node.names)
-        case ast.Delete():
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    scope.variables.pop(target.id, None)
+    handler = _HANDLERS.get(type(node))
+    return NORMAL if handler is None else handler(run, node, scope)
+
+
+def _expression(run: Interpreter, node: ast.Expr, scope: Scope) -> str:
+    evaluate(run, node.value, scope)
+    return NORMAL
+
+
+def _assign(run: Interpreter, node: ast.Assign, scope: Scope) -> str:
+    value = evaluate(run, node.value, scope)
+    for target in node.targets:
+        assign(run, target, value, scope)
+    return NORMAL
+
+
+def _annotated(run: Interpreter, node: ast.AnnAssign, scope: Scope) -> str:
+    if node.value is not None:
+        assign(run, node.target, evaluate(run, node.value, scope), scope)
+    return NORMAL
+
+
+def _while(run: Interpreter, node: ast.While, scope: Scope) -> str:
+    """Not followed, unless its condition is false from the beginning."""
+    return block(run, node.orelse, scope) if truth_of(evaluate(run, node.test, scope)) is False else NORMAL
+
+
+def _return(run: Interpreter, node: ast.Return, scope: Scope) -> str:
+    run.returned = None if node.value is None else evaluate(run, node.value, scope)
+    return "return"
+
+
+def _raise(run: Interpreter, node: ast.Raise, _scope: Scope) -> str:
+    if not run.conditions:
+        raise RaisedError(ast.unparse(node)[:80])
+    return NORMAL
+
+
+def _outer(_run: Interpreter, node: ast.Global | ast.Nonlocal, scope: Scope) -> str:
+    scope.outer_names.update(node.names)
+    return NORMAL
+
+
+def _delete(_run: Interpreter, node: ast.Delete, scope: Scope) -> str:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            scope.variables.pop(target.id, None)
     return NORMAL
 
 
@@ -132,10 +135,11 @@ def _variables_of(name: str, scope: Scope) -> dict[str, Value]:
     return scope.variables
 
 
-def _augmented(run: Interpreter, node: ast.AugAssign, scope: Scope) -> None:
+def _augmented(run: Interpreter, node: ast.AugAssign, scope: Scope) -> str:
     if isinstance(node.target, (ast.Name, ast.Attribute, ast.Subscript)):
         read = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
         assign(run, node.target, evaluate(run, read, scope), scope)
+    return NORMAL
 
 
 def _if(run: Interpreter, node: ast.If, scope: Scope) -> str:
@@ -143,7 +147,7 @@ def _if(run: Interpreter, node: ast.If, scope: Scope) -> str:
     if truth is not None:
         return block(run, node.body if truth else node.orelse, scope)
     for body, negated in ((node.body, ""), (node.orelse, "not ")):
-        run.conditions.append(negated + ast.unparse(node.test)[:100])
+        run.conditions.append(negated + run.written(node.test))
         try:
             if block(run, body, scope) == "return":
                 scope.candidates.append(run.returned)
@@ -203,14 +207,16 @@ def _wanted_module(run: Interpreter, name: str, scope: Scope) -> Module | None:
     return run.import_module(name)
 
 
-def _import(run: Interpreter, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            module = _wanted_module(run, alias.name, scope)
-            first = alias.name.split(".")[0]
-            value: Value = module if alias.asname else run.modules.get(first)
-            scope.variables[alias.asname or first] = Unknown(alias.name) if value is None else value
-        return
+def _import(run: Interpreter, node: ast.Import, scope: Scope) -> str:
+    for alias in node.names:
+        module = _wanted_module(run, alias.name, scope)
+        first = alias.name.split(".")[0]
+        value: Value = module if alias.asname else run.modules.get(first)
+        scope.variables[alias.asname or first] = Unknown(alias.name) if value is None else value
+    return NORMAL
+
+
+def _import_from(run: Interpreter, node: ast.ImportFrom, scope: Scope) -> str:
     source = run.sources.absolute(scope.module.name, "." * node.level + (node.module or ""))
     module = _wanted_module(run, source, scope)
     for alias in node.names:
@@ -224,13 +230,14 @@ def _import(run: Interpreter, node: ast.Import | ast.ImportFrom, scope: Scope) -
         elif run.sources.path(f"{source}.{alias.name}") is not None and alias.name not in module.namespace:
             found = _wanted_module(run, f"{source}.{alias.name}", scope)
             scope.variables[alias.asname or alias.name] = Unknown(alias.name) if found is None else found
-        elif isinstance(node, ast.ImportFrom) and scope.variables is scope.module.namespace:
+        elif scope.variables is scope.module.namespace:
             scope.variables[alias.asname or alias.name] = Lazy(module, alias.name)
         else:
             scope.variables[alias.asname or alias.name] = run.member(module, alias.name)
+    return NORMAL
 
 
-def _function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+def _function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> str:
     value: Value = run.make_function(node, scope, node.name)
     for decorator in reversed(node.decorator_list):
         given = evaluate(run, decorator, scope)
@@ -238,9 +245,10 @@ def _function(run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, sc
         # A decorator that we cannot follow is taken to return the function, or a wrapper of it.
         value = value if isinstance(made, Unknown) or made is None else made
     _variables_of(node.name, scope)[node.name] = value
+    return NORMAL
 
 
-def _class(run: Interpreter, node: ast.ClassDef, scope: Scope) -> None:
+def _class(run: Interpreter, node: ast.ClassDef, scope: Scope) -> str:
     bases = tuple(evaluate(run, b, scope) for b in node.bases)
     made = Class(node.name, bases, {}, scope.module)
     inner = Scope(made.namespace, scope, scope.module, is_class=True)
@@ -259,6 +267,7 @@ def _class(run: Interpreter, node: ast.ClassDef, scope: Scope) -> None:
         result = run.call(evaluate(run, decorator, scope), [value], {}, scope.module.at(decorator.lineno))
         value = result if isinstance(result, (Class, Function, Instance)) else value
     scope.variables[node.name] = value
+    return NORMAL
 
 
 def execute_text(run: Interpreter, text: Value, scope: Scope) -> Value:
@@ -281,11 +290,16 @@ def _loaded(target: ast.expr) -> ast.expr:
     return target
 
 
-
-
-
 def _catches(handler: ast.ExceptHandler, error: RaisedError) -> bool:
     if handler.type is None:
         return True
     names = [n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)]
     return any(n in ("Exception", "BaseException") or n in error.kind for n in names)
+
+
+_HANDLERS: dict[type[ast.stmt], Callable[..., str]] = {
+    ast.Expr: _expression, ast.Assign: _assign, ast.AnnAssign: _annotated, ast.AugAssign: _augmented, ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function, ast.ClassDef: _class, ast.Import: _import, ast.ImportFrom: _import_from, ast.If: _if, ast.For: _for,
+    ast.While: _while, ast.Try: _try, ast.With: _with, ast.Return: _return, ast.Raise: _raise, ast.Break: lambda *_: "break",
+    ast.Continue: lambda *_: "continue", ast.Global: _outer, ast.Nonlocal: _outer, ast.Delete: _delete,
+}  # fmt: skip

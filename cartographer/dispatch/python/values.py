@@ -81,9 +81,10 @@ class Module:
 
     def at(self, line: int) -> Location:
         """A line of the module's file."""
-        if line not in self.places:
-            self.places[line] = Location(self.path, line)
-        return self.places[line]
+        place = self.places.get(line)
+        if place is None:
+            place = self.places[line] = Location(self.path, line)
+        return place
 
 
 @dataclass(slots=True, eq=False)
@@ -100,6 +101,14 @@ class Function:
     wrapped: Function | None = None
     owner: Class | None = None
     generator: bool | None = None  # whether it yields; None until it is called
+    parameters: tuple[str, ...] = ()  # what arguments without a name fill
+    keyword_only: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Read its parameters once for all calls."""
+        given = self.node.args
+        self.parameters = tuple(a.arg for a in (*given.posonlyargs, *given.args))
+        self.keyword_only = tuple(a.arg for a in given.kwonlyargs)
 
     @property
     def origin(self) -> Function:
