@@ -23,6 +23,7 @@ BLOCK = re.compile(r"(?:STABLE_)?TORCH_LIBRARY(?:(_FRAGMENT)(?:_[A-Z_]+)?|(_IMPL
 _BLOCK_FAMILY = re.compile(rf"{BLOCK.pattern}|(?:_|MAKE_)\w*TORCH_LIBRARY")
 _UNKNOWN = re.compile(r"(?:STABLE_)?TORCH_LIBRARY_[A-Z_]+\Z")
 _MENTIONS = (b"TORCH_LIBRARY", b"RegisterOperators", b"OperatorGenerator")
+_BEGIN = frozenset(("namespace", "RegisterOperators", "Library", "char"))  # names at which something of ours may begin
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -84,7 +85,8 @@ def macros_with(table: MacroTable, wanted: re.Pattern[str]) -> frozenset[str]:
 
 def read_blocks(path: str, tokens: list[Token], table: MacroTable, macros: frozenset[str]) -> FileBlocks:
     """All registration blocks of one file, those that macros make included."""
-    tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(tokens)
+    if not macros.isdisjoint(t.text for t in tokens):
+        tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(tokens)
     reader = _Reader(path, tokens)
     reader.read()
     return FileBlocks(path, tuple(reader.blocks), reader.functions, reader.constants, tuple(reader.unknown))
@@ -157,7 +159,7 @@ class _Reader:
                         self._scope.pop()
                 index += 1
                 continue
-            if token.kind == "name":
+            if token.kind == "name" and (token.text in _BEGIN or "TORCH_LIBRARY" in token.text):
                 after = self._at_name(index, depth)
                 if after is not None:
                     index, depth = after

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from cartographer.dispatch.blocks import block_macros
 from cartographer.dispatch.build import Build, in_view
 from cartographer.dispatch.cmake import read_project
 from cartographer.dispatch.findings import Findings
 from cartographer.dispatch.inference import custom_classes, inferred_schema
 from cartographer.dispatch.keys import PATHS, read_rules
-from cartographer.dispatch.library import library_findings, scopes, wanted
+from cartographer.dispatch.library import library_findings, makers_of, scopes, wanted
 from cartographer.dispatch.python.findings import python_findings
 from cartographer.dispatch.python.world import World
 from cartographer.dispatch.table import Tables
@@ -87,17 +86,17 @@ def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes], worker
     build = Build(project, _BACKENDS)
     table = MacroTable(facts, build.holds)
     rules, notes = read_rules(texts, table)
-    macros = block_macros(table)
+    makers = makers_of(table)
     listed = [
         (path, data.decode("utf-8", "replace"))
         for path, data in sorted(sources.items())
-        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(data, macros)
+        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(data, makers.blocks)
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
     known = scopes(facts)
     half = _half(listed)
-    second = beside(lambda: library_findings(listed[half:], table, build, known), workers=workers)
-    first = library_findings(listed[:half], table, build, known)
+    second = beside(lambda: library_findings(listed[half:], table, build, known, makers), workers=workers)
+    first = library_findings(listed[:half], table, build, known, makers)
     found = first + second.result() + Findings(unresolved=notes)
     classes = custom_classes(text for _, text in listed)
     found = replace(found, defined=tuple(_with_schema(defined, facts, classes) for defined in found.defined))

@@ -74,8 +74,9 @@ def _definition(function: str, path: str, facts: Mapping[str, FileFacts]) -> Def
         found = []
         for at in paths:
             for definition in facts[at].definitions if at in facts else ():
-                parts = [p for p in definition.qualname.split("::") if p and not p.startswith("(")]
-                if definition.kind == "function" and definition.name == wanted[-1] and parts == wanted:
+                if definition.name != wanted[-1] or definition.kind != "function":
+                    continue
+                if [p for p in definition.qualname.split("::") if p and not p.startswith("(")] == wanted:
                     found.append(definition)
         return found
 

@@ -6,7 +6,7 @@ exist for TorchScript only.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.dispatch.blocks import (
@@ -41,6 +41,19 @@ _SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGenerator
 _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_BOX", "TORCH_CHECK"})
 
 
+@dataclass(frozen=True, slots=True)
+class Makers:
+    """The macros of a tree that make registration blocks, and those that make operators of TorchScript."""
+
+    blocks: frozenset[str]
+    script: frozenset[str]
+
+
+def makers_of(table: MacroTable) -> Makers:
+    """The macros that register, by what they expand to."""
+    return Makers(block_macros(table), macros_with(table, _SCRIPT))
+
+
 def wanted(text: bytes, macros: frozenset[str]) -> bool:
     """Whether a C++ file may register something. In templates of generated files only what is written out counts."""
     return mentions_registration(text, [m.encode() for m in macros])
@@ -51,17 +64,17 @@ def library_findings(
     table: MacroTable,
     build: Build,
     known: frozenset[str] = frozenset(),
+    makers: Makers | None = None,
 ) -> Findings:
     """Read every file of (path, text). `build` names the conditions of a statement: () when the stock build has it.
-    `known`: the tree's namespaces (`scopes`).
+    `known`: the tree's namespaces (`scopes`); `makers`: its macros that register, where they are known already.
     """
-    macros = block_macros(table)
-    script = macros_with(table, _SCRIPT)
+    makers = makers or makers_of(table)
     found = Findings()
     for path, text in texts:
         tokens = read_tokens(text, path)
         try:
-            file = read_blocks(path, tokens, table, macros)
+            file = read_blocks(path, tokens, table, makers.blocks)
         except ExpansionTooLargeError as error:
             found += Findings(unresolved=(Unresolved("dispatch", path, f"expansion without bounds: {error}", path),))
             continue
@@ -71,7 +84,7 @@ def library_findings(
         for block in file.blocks:
             found += _block_findings(block, file, table, build, known)
         if "/jit/" in path:
-            found += Findings(script=tuple(_script_operators(path, tokens, table, script)))
+            found += Findings(script=tuple(_script_operators(path, tokens, table, makers.script)))
     return found
 
 

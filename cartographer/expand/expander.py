@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cartographer.expand.tokens import NO_NAMES, Token, tokenize
+from cartographer.expand.tokens import NO_NAMES, Token, token_of, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,11 +45,12 @@ class Expander:
         """The tokens with every wanted macro replaced. Raises ExpansionTooLargeError."""
         out: list[Token] = []
         todo = list(reversed(tokens))
+        path, known = self._path, self._table.names()
         while todo:
             token = todo.pop()
-            if not token.hidden and token.path == self._path:
+            if not token.hidden and token.path == path:
                 self._line = token.line  # what it expands to is seen from here, whatever line its body stands on
-            macro = self._macro(token)
+            macro = self._macro(token) if token.text in known else None
             if macro is None:
                 out.append(token)
                 continue
@@ -73,9 +74,8 @@ class Expander:
         return out
 
     def _macro(self, token: Token) -> Macro | None:
-        if token.kind != "name" or token.text in token.hidden or token.text not in self._table:
-            return None
-        if not self._wanted(token.text):
+        """The macro that a token means whose text is a macro's name."""
+        if token.kind != "name" or token.text in token.hidden or not self._wanted(token.text):
             return None
         return self._table.find(token.text, self._path, self._line)
 
@@ -108,11 +108,13 @@ class Expander:
                 out.append(token)
                 index += 1
         return [
-            Token(t.kind, t.text, t.path, t.line, t.spaced, t.guards or use.guards, t.hidden | hidden) for t in out if t.kind != "placemarker"
-        ]
+            token_of((kind, text, path, line, spaced, guards or use.guards, before | hidden if before else hidden))
+            for kind, text, path, line, spaced, guards, before in out if kind != "placemarker"
+        ]  # fmt: skip
 
     def _expanded_argument(self, argument: list[Token]) -> list[Token]:
-        if not any(t.kind == "name" and t.text in self._table for t in argument):
+        known = self._table.names()
+        if not any(t.text in known for t in argument):
             return argument
         return self.expand(argument)
 

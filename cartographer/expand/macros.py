@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cartographer.expand.tokens import Token, tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, KeysView, Mapping
 
     from cartographer.model.fact import FileFacts, MacroDefinition
 
@@ -65,7 +65,7 @@ class MacroTable:
         """Every definition of a name, as (path, definition)."""
         return tuple(self._by_name.get(name, ()))
 
-    def names(self) -> Iterable[str]:
+    def names(self) -> KeysView[str]:
         """All macro names."""
         return self._by_name.keys()
 
