@@ -34,20 +34,26 @@ class Token(NamedTuple):
 # How tokens are made where they come by the million: without a call of a Python function for each.
 token_of: Callable[[tuple[str, str, str, int, bool, tuple[str, ...], frozenset[str]]], Token] = partial(tuple.__new__, Token)
 
+# What is met most stands first: names that open no literal, and signs that begin no longer one.
 _LEXEME = re.compile(
     r"""
-    (?P<gap>(?:[ \t\r\f\v\n]+|\\\r?\n|//(?:[^\n\\]|\\\r?\n|\\.)*|/\*.*?(?:\*/|\Z))*)
+    (?P<gap>(?:[ \t\r\f\v\n]++|\\\r?\n|//(?:[^\n\\]|\\\r?\n|\\.)*+|/\*.*?(?:\*/|\Z))*)
     (?:
-      (?P<raw>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\((?:.*?)\)(?P=fence)")
+      (?P<name>(?!(?:u8|[uUL])?R?["'])[A-Za-z_$][\w$]*+)
+    | (?P<sign>[](){};,?~[@])
+    | (?P<raw>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\((?:.*?)\)(?P=fence)")
     | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\\r?\n|\\.)*"?)
     | (?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')
-    | (?P<name>[A-Za-z_$][\w$]*)
+    | (?P<prefix>[A-Za-z_$][\w$]*)
     | (?P<number>\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*)
     | (?P<punctuator>\.\.\.|<<=|>>=|<=>|->\*|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|\.\*|.)
     )?
     """,
     re.VERBOSE | re.DOTALL,
 )
+_ALIKE = {"sign": "punctuator", "raw": "string", "prefix": "name"}
+_GAP = _LEXEME.groupindex["gap"]
+_KINDS = {number: _ALIKE.get(name, name) for name, number in _LEXEME.groupindex.items()}  # by the group that matched
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<word>\w*)(?P<rest>(?:[^\n\\/]|\\\r?\n|\\.|/(?![*/])|/\*.*?\*/|//[^\n]*)*)", re.DOTALL)
 _SPAN = re.compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)+'""", re.DOTALL
@@ -64,14 +70,15 @@ def _lex(text: str, start: int, end: int, path: str, line: int, guards: tuple[st
     tokens: list[Token] = []
     append = tokens.append
     for found in _LEXEME.finditer(text, start, end):
-        kind = found.lastgroup
-        if kind is None or kind == "gap":
+        group = found.lastindex
+        if group is None or group == _GAP:
             break
-        gap, word = found.group("gap", kind)
+        gap, word = found.group(_GAP, group)
         if "\n" in gap:
             line += gap.count("\n")
-        append(token_of(("string" if kind == "raw" else kind, word, path, line, gap != "", guards, NO_NAMES)))
-        if "\n" in word:
+        kind = _KINDS[group]
+        append(token_of((kind, word, path, line, gap != "", guards, NO_NAMES)))
+        if kind == "string" and "\n" in word:
             line += word.count("\n")
     return tokens
 
