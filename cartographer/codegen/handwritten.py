@@ -25,6 +25,7 @@ _ENTRY = re.compile(r'\{\s*"(\w+)"\s*,([^{}"]*?)(?:METH_|nullptr|NULL|\})')
 _FUNCTION = re.compile(r"\b((?:THP|Property)\w+)")
 _ALIAS = re.compile(r'\{"(\w+)",\s*"(\w+)"\}')
 _CALL = re.compile(r"\b(?:self_?|t|THPVariable_Unpack\(self\))\.(\w+)\(|\bat::(\w+)\(|\b((?:THPVariable_|dispatch_)\w+)\(")
+_BRACE = re.compile(r"[{}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +45,29 @@ def bind(sources: Sources, owners: Mapping[str, str], generated: Bindings, funct
     for operator, found in generated.items():
         for binding in found:
             of_function[binding.python.rpartition(".")[0], binding.function].append(operator)
+    of_all = _by_base(f for f in functions if not f.generated)
+    of_methods = _by_base(f for f in functions if not f.generated and not f.is_out)
     made: Bindings = defaultdict(list)
     for path, owner in _files(owners):
         text = sources.text(path)
+        if not text:
+            continue
         reused = {f: operators for (o, f), operators in of_function.items() if o == owner}
-        bases: dict[str, list[str]] = defaultdict(list)
-        for function in functions:
-            if not function.generated and not (function.is_out and owner == "torch.Tensor"):
-                bases[function.base].append(function.name)
+        bases = of_methods if owner == "torch.Tensor" else of_all
         for entry in entries(path, owner, text):
             for operator in dict.fromkeys(_operators(entry.function, text, bases, reused)):
                 binding = Binding(entry.python, entry.function, path, deprecated=False, place=entry.place)
                 if binding not in made[operator]:
                     made[operator].append(binding)
     return made
+
+
+def _by_base(functions: Iterable[Function]) -> dict[str, list[str]]:
+    """The names of functions by their base names."""
+    found: dict[str, list[str]] = {}
+    for function in functions:
+        found.setdefault(function.base, []).append(function.name)
+    return found
 
 
 def _files(owners: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -123,11 +133,12 @@ def _returned(body: str) -> Iterator[re.Match[str]]:
 def _bodies(name: str, text: str) -> list[str]:
     """What stands in braces after each definition of a function or struct of that name."""
     found = []
-    for match in re.finditer(rf"\b{re.escape(name)}\b[^;{{}}]*\{{", text):
+    written = re.escape(name)
+    for match in re.finditer(rf"{written}(?<!\w{written})\b[^;{{}}]*\{{", text):  # begins with fixed text, which is found fast
         depth = 0
-        for brace in re.finditer(r"[{}]", text[match.end() - 1 :]):
+        for brace in _BRACE.finditer(text, match.end() - 1):
             depth += 1 if brace[0] == "{" else -1
             if depth == 0:
-                found.append(text[match.end() : match.end() - 1 + brace.start()])
+                found.append(text[match.end() : brace.start()])
                 break
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ GENERATION = "native_function_generation.py"
 FUNCTIONALIZATION = "gen_functionalization_type.py"
 REGISTER = "dest/register_dispatch_key.py"
 API_AUTOGRAD = "api/autograd.py"
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")  # the fields of statements that hold statements, in their order
 _FOLDERS = ("torchgen/", "tools/codegen/", "tools/autograd/", "")
 
 
@@ -103,6 +105,17 @@ class Function:
         yield from sorted(found, key=lambda n: (n.lineno, n.col_offset))
 
 
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """All statements, those at the outermost level first, as `ast.walk` has them; no expression is looked into."""
+    todo: deque[ast.AST] = deque(tree.body)
+    while todo:
+        node = todo.popleft()
+        for block in _BLOCKS:
+            todo.extend(getattr(node, block, ()))
+        if isinstance(node, ast.stmt):
+            yield node
+
+
 def callee(node: ast.expr) -> str:
     """The last name of what is called."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
@@ -134,7 +147,7 @@ class Module:
     def functions(self) -> Mapping[str, Function]:
         """Its functions by name, methods also as `Class.method`; the first of a name counts."""
         found: dict[str, Function] = {}
-        for node in ast.walk(self.tree):
+        for node in _statements(self.tree):
             if isinstance(node, ast.FunctionDef):
                 found.setdefault(node.name, Function(node, Location(self.path, node.lineno)))
             elif isinstance(node, ast.ClassDef):

@@ -25,10 +25,10 @@ _WHOLE = 1e10  # doubles below it print as "1." when they are whole
 
 def printed(schema: FunctionSchema) -> str:
     """The schema as torch prints it, with its namespace."""
-    namespace = schema.name.namespace or "aten"
+    name = schema.name if schema.name.namespace else replace(schema.name, namespace="aten")
     return str(replace(
         schema,
-        name=replace(schema.name, namespace=namespace),
+        name=name,
         arguments=tuple(_argument(a) for a in schema.arguments),
         returns=tuple(_return(r) for r in schema.returns),
         has_returns=True,
@@ -37,11 +37,15 @@ def printed(schema: FunctionSchema) -> str:
 
 def _argument(argument: Argument) -> Argument:
     default = None if argument.default is None else _default(argument, argument.default)
-    return replace(argument, type=_type(argument), default=default, aliases=_aliases(argument))
+    kind, aliases = _type(argument), _aliases(argument)
+    if (kind, default, aliases) == (argument.type, argument.default, argument.aliases):
+        return argument
+    return replace(argument, type=kind, default=default, aliases=aliases)
 
 
 def _return(returned: Return) -> Return:
-    return replace(returned, type=_type(returned), aliases=_aliases(returned))
+    kind, aliases = _type(returned), _aliases(returned)
+    return returned if (kind, aliases) == (returned.type, returned.aliases) else replace(returned, type=kind, aliases=aliases)
 
 
 def _type(typed: Argument | Return) -> str:
