@@ -12,14 +12,14 @@ from cartographer.link import conditions as told
 from cartographer.link.composites import types_around
 from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, NEVER
-from cartographer.link.hierarchy import CLASSES_IN, is_method
-from cartographer.link.index import CLASSES, FUNCTIONS, bare
+from cartographer.link.hierarchy import is_method
+from cartographer.link.index import FUNCTIONS, bare
 from cartographer.link.names import scope_of
 from cartographer.link.sites import Mentioned, Spot
 from cartographer.link.variables import Variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from cartographer.link.composites import Called, Operators
     from cartographer.link.conditions import Conditions
@@ -114,7 +114,7 @@ class Bodies:
             if call.form == "lambda":
                 continue
             method = call.form == "method"
-            last = _MEMBER.split(call.name)[-1].strip() if method else bare(call.name)
+            last = _member(call.name) if method else bare(call.name)
             called = self._called(call, around, scope)
             handed = self._mentioned(call, scope)
             if own and own.intersection(call.arguments):
@@ -176,8 +176,7 @@ class Bodies:
     @cached_property
     def _classes(self) -> frozenset[tuple[str, ...]]:
         """The classes of the kernels' code."""
-        definitions: Iterable[Defined] = (d for found in self.index.by_name.values() for d in found)
-        return frozenset(d.segments for d in definitions if d.fact.kind in CLASSES and d.path.startswith(CLASSES_IN))
+        return frozenset(cls.segments for cls in self.index.hierarchy.classes)
 
     def _macros_of(self, path: str) -> dict[str, list[MacroDefinition]]:
         known = self._macros.get(path)
@@ -256,6 +255,11 @@ def _of_template(defined: Defined, parameters: Mapping[str, str]) -> frozenset[s
     """The parameters whose types are parameters of the template: callables, mostly."""
     types = {words[-1] for p in split_template(defined.fact.template) if (words := _IDENTIFIER.findall(p.partition("=")[0]))} if defined.fact.template else ()
     return frozenset(name for name, written in parameters.items() if types and types.intersection(_IDENTIFIER.findall(written.rpartition(name)[0])))
+
+
+@lru_cache(maxsize=65536)
+def _member(name: str) -> str:
+    return _MEMBER.split(name)[-1].strip()
 
 
 @lru_cache(maxsize=65536)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.signatures import ANY, parameter_type, schema_type
-from cartographer.model.schema import FunctionSchema, SchemaError
+from cartographer.link.signatures import ANY, parameter_type, schema_of, schema_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,6 +37,7 @@ _ARGUMENTS = tuple((kind, re.compile(pattern)) for kind, pattern in (
     ("int", r"\.(numel|dim|sym_numel|size)\(\d*\)$"),
     ("Scalar", r"^(at::|c10::)?Scalar\("),
 ))  # fmt: skip
+_NOTE = re.compile(r"^/\*.*?\*/\s*")  # the name of a parameter, before the argument
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CONTAINER = frozenset(("data", "size", "empty"))  # members that the containers of C++ have too
 _OPTIONS = ("ScalarType", "Layout", "Device", "bool")
@@ -78,6 +79,7 @@ class Operators:
         self._functional: dict[str, list[Shape]] = {}
         self._out: dict[str, list[Shape]] = {}
         self._unambiguous: dict[str, Shape] = {}
+        self._methods: dict[str, list[Shape]] = {}
         for operator in sorted(operators, key=lambda o: (o.declared.path, o.declared.line, o.name)):
             self.by_name[operator.name] = operator
             shape = shape_of(operator)
@@ -133,10 +135,17 @@ class Operators:
             return out, self._out.get(stem, [])
         return "", self._functional.get(stem, [])
 
+    def _methods_of(self, member: str) -> list[Shape]:
+        known = self._methods.get(member)
+        if known is None:
+            known = self._methods[member] = [s for s in self._shapes(member)[1] if s.method]
+        return known
+
     def _method(self, call: Call, name: str, around: Mapping[str, str]) -> Called | None:
-        arrow = name.rfind("->") > name.rfind(".")
-        member = name[name.rfind("->") + 2 :] if arrow else name[name.rfind(".") + 1 :]
-        receiver = name[: -len(member)].rstrip(".->")
+        receiver, member, arrow = _member_of(name)
+        shapes = self._methods_of(member.removeprefix("__dispatch_"))
+        if not shapes:
+            return None
         known = around.get(receiver, "")
         if known and known.rstrip("?") != "Tensor" and known != ANY:
             return None
@@ -145,16 +154,22 @@ class Operators:
         if call.template and member != "item":
             return None  # a template of another class: `Scalar::to<double>()`
         member = member.removeprefix("__dispatch_")
-        _, shapes = self._shapes(member)
-        chosen = _choose([s for s in shapes if s.method], call.arguments, around, skip_self=True, outf=False)
+        chosen = _choose(shapes, call.arguments, around, skip_self=True, outf=False)
         return Called(f"Tensor::{member}", tuple(s.operator.name for s in chosen), call.line) if chosen else None
+
+
+@lru_cache(maxsize=65536)
+def _member_of(name: str) -> tuple[str, str, bool]:
+    """What a member is called on, the member, and whether it is reached by an arrow: `x.y->f` -> ("x.y", "f", True)."""
+    arrow = name.rfind("->") > name.rfind(".")
+    member = name[name.rfind("->") + 2 :] if arrow else name[name.rfind(".") + 1 :]
+    return name[: -len(member)].rstrip(".->"), member, arrow
 
 
 def shape_of(operator: Operator) -> Shape | None:
     """The shape of one operator's calls; None when its schema cannot be read."""
-    try:
-        schema = FunctionSchema.parse(operator.schema)
-    except SchemaError:
+    schema = schema_of(operator.schema)
+    if schema is None:
         return None
     arguments = [*schema.positional, *schema.kwarg_only]
     outs = schema.out
@@ -246,9 +261,15 @@ def _compatible(mine: str, theirs: str) -> int:
 
 def argument_class(text: str, around: Mapping[str, str]) -> str:
     """The class of an argument's type as far as its text tells."""
-    text = re.sub(r"^/\*.*?\*/\s*", "", text.strip())
-    if text in around:
-        return around[text]
+    text = text.strip()
+    if text.startswith("/*"):
+        text = _NOTE.sub("", text)
+    return around[text] if text in around else _class_of(text)
+
+
+@lru_cache(maxsize=65536)
+def _class_of(text: str) -> str:
+    """The class of an expression by itself."""
     return next((kind for kind, pattern in _ARGUMENTS if pattern.search(text)), ANY)
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.index import FUNCTIONS, bare, segments
 from cartographer.link.names import Scope, nearness
-from cartographer.link.signatures import fit, schema_type
-from cartographer.model.schema import FunctionSchema, SchemaError
+from cartographer.link.signatures import fit, schema_of, schema_type
 
 if TYPE_CHECKING:
     from cartographer.link.guards import World
@@ -144,9 +143,8 @@ def _same_name(own: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 def expected_types(operator: Operator) -> tuple[tuple[str, ...], ...]:
     """The classes of types of a kernel's parameters, outputs last (torchgen/api/native.py) or, in old kernels, first."""
-    try:
-        schema = FunctionSchema.parse(operator.schema)
-    except SchemaError:
+    schema = schema_of(operator.schema)
+    if schema is None:
         return ()
     inputs = tuple(schema_type(a.type) for a in (*schema.positional, *schema.kwarg_only))
     outs = tuple(schema_type(a.type) for a in schema.out)

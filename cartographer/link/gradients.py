@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from cartographer.expand.tokens import tokenize
 from cartographer.link.composites import argument_class
 from cartographer.link.index import FUNCTIONS, bare
-from cartographer.link.signatures import ANY, bounds, parameter_type, schema_type
+from cartographer.link.signatures import ANY, bounds, parameter_type, schema_of, schema_type
 from cartographer.model.location import Location
 from cartographer.model.operator import Helper
-from cartographer.model.schema import FunctionSchema, SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -165,9 +164,8 @@ class Gradients:
 def names_in_formulas(operator: Operator) -> dict[str, str]:
     """The classes of types of the names that a formula may use: arguments, results, forward-mode `_p` and `_t`."""
     known = dict(_NAMES)
-    try:
-        schema = FunctionSchema.parse(operator.schema)
-    except SchemaError:
+    schema = schema_of(operator.schema)
+    if schema is None:
         return known
     for argument in schema.arguments:
         kind = schema_type(argument.type)

@@ -40,6 +40,7 @@ class Hierarchy:
     files: Mapping[str, FileFacts]
     by_name: Mapping[str, list[Defined]]
     _seen: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _places: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict, repr=False)  # of classes
     _includes: dict[str, list[str]] = field(default_factory=dict, repr=False)
     _below_roots: dict[str, str] = field(default_factory=dict, repr=False)
 
@@ -47,13 +48,14 @@ class Hierarchy:
     def derived(self) -> dict[tuple[str, ...], list[Defined]]:
         """The classes that derive directly from each class."""
         table: dict[tuple[str, ...], list[Defined]] = {}
-        for cls in self._classes:
+        for cls in self.classes:
             for base in self._bases(cls):
                 table.setdefault(base.segments, []).append(cls)
         return table
 
     @cached_property
-    def _classes(self) -> tuple[Defined, ...]:
+    def classes(self) -> tuple[Defined, ...]:
+        """All of them."""
         return tuple(d for name in sorted(self.by_name) for d in self.by_name[name] if d.fact.kind in CLASSES and d.path.startswith(CLASSES_IN))
 
     def _bases(self, cls: Defined) -> list[Defined]:
@@ -109,8 +111,11 @@ class Hierarchy:
     def sees(self, path: str, method: Defined) -> bool:
         """Whether a file can name the class of a method: it includes the class's file, or the class stands in it."""
         owner = method.segments[:-1]
-        places = {d.path for d in self.by_name.get(bare(owner[-1]), ()) if d.fact.kind in CLASSES and d.segments == owner}
-        return not places or bool(places & self._visible(path))
+        places = self._places.get(owner)
+        if places is None:
+            found = self.by_name.get(bare(owner[-1]), ())
+            places = self._places[owner] = frozenset(d.path for d in found if d.fact.kind in CLASSES and d.segments == owner)
+        return not places or not places.isdisjoint(self._visible(path))
 
     def _visible(self, path: str) -> frozenset[str]:
         """The files that a file includes, through others too."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def is_source(path: str) -> bool:
     return path.endswith(_SOURCES)
 
 
+@lru_cache(maxsize=262144)
 def segments(qualname: str) -> tuple[str, ...]:
     """`at::native::(anonymous)::f` -> ("at", "native", "f"): the namespaces that a caller has to write, and the name."""
     return tuple(part for part in _split(qualname) if not _INVISIBLE.fullmatch(part))
@@ -70,6 +71,7 @@ def _split(qualname: str) -> list[str]:
     return [*parts, qualname[start:]]
 
 
+@lru_cache(maxsize=262144)
 def bare(name: str) -> str:
     """The last name, without namespaces and template arguments: `at::f<T>` -> `f`."""
     return _split(name)[-1].partition("<")[0].strip()

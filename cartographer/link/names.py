@@ -71,10 +71,9 @@ class Names:
         return answer
 
     def _ranked(self, name: str, scope: Scope, arguments: int | None, kinds: frozenset[str]) -> tuple[Defined, ...]:
-        wanted = segments(name)
+        wanted = _wanted(name)
         if not wanted:
             return ()
-        wanted = (*wanted[:-1], bare(wanted[-1]))
         ranked: list[tuple[tuple[int, int, bool, bool], int, Defined]] = []
         for own, candidates in self._candidates(wanted[-1], kinds).items():
             depth = namespace_rank(own, wanted, scope.namespace)
@@ -123,22 +122,27 @@ class Names:
 
 
 @lru_cache(maxsize=65536)
+def _wanted(name: str) -> tuple[str, ...]:
+    """The namespaces that a name is written with, and the name without template arguments."""
+    found = segments(name)
+    return (*found[:-1], bare(found[-1])) if found else ()
+
+
 def namespace_rank(own: tuple[str, ...], wanted: tuple[str, ...], scope: tuple[str, ...]) -> int | None:
     """How far out from `scope` the name `wanted` meets a definition called `own`; None if it cannot.
     Qualified names may also be reached through `using`, which costs more than any nesting.
     """
-    for up in range(len(scope) + 1):
-        prefix = scope[: len(scope) - up]
-        if own == (*prefix, *wanted):
-            return up
-    if own[-len(wanted) :] == wanted:
-        shared = 0
-        for mine, theirs in zip(own, scope, strict=False):
-            if mine != theirs:
-                break
-            shared += 1
-        return 20 + max(0, len(own) - len(wanted) - shared)
-    return None
+    around = len(own) - len(wanted)
+    if around < 0 or own[around:] != wanted:
+        return None
+    if own[:around] == scope[:around]:
+        return len(scope) - around
+    shared = 0
+    for mine, theirs in zip(own, scope, strict=False):
+        if mine != theirs:
+            break
+        shared += 1
+    return 20 + max(0, around - shared)
 
 
 def nearness(one: str, other: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.bound import contradicts
@@ -214,6 +214,7 @@ class Search:
             operators.extend(OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS)
 
 
+@lru_cache(maxsize=16384)
 def _detour(name: str) -> float:
     """What a function's name adds to the cost of a way through it."""
     return (_CHECKING if _CHECKS.search(name) else 0.0) + (_FORMER if _FORMERLY.search(name) else 0.0)

@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from cartographer.model.schema import FunctionSchema, SchemaError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -76,6 +78,15 @@ def _class_of(text: str) -> str:
     if text.startswith("intrusive_ptr<"):
         return text[14:].rstrip(">")
     return ANY
+
+
+@lru_cache(maxsize=16384)
+def schema_of(text: str) -> FunctionSchema | None:
+    """An operator's schema, None when it cannot be read: one that C++ registers by name alone has none."""
+    try:
+        return FunctionSchema.parse(text)
+    except SchemaError:
+        return None
 
 
 @lru_cache(maxsize=16384)

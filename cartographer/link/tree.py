@@ -47,6 +47,7 @@ class Tree:
     facts: Mapping[str, FileFacts]
     source: Callable[[str], str | None] | None = None
     _searches: dict[tuple[str, str], Search] = field(default_factory=dict, repr=False)
+    _by_key: dict[str, Search] = field(default_factory=dict, repr=False)
     _graphs: dict[str, CallGraph] = field(default_factory=dict, repr=False)
     _entries: dict[str, Entries] = field(default_factory=dict, repr=False)
     _worlds: dict[str, World] = field(default_factory=dict, repr=False)
@@ -145,6 +146,12 @@ class Tree:
 
     def search(self, key: str) -> Search:
         """The search for a dispatch key: one a device, and one more where the key lets other layouts through."""
+        known = self._by_key.get(key)
+        if known is None:
+            known = self._by_key[key] = self._search(key)
+        return known
+
+    def _search(self, key: str) -> Search:
         device = DEVICE_OF_KEY.get(key, "cpu")
         layout = next((w for w in ("Quantized", "Sparse", "Nested", "Mkldnn") if w in key), "")
         if (device, layout) not in self._searches:
