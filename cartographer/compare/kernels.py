@@ -28,8 +28,8 @@ _ARGUMENTS = re.compile(r"<.*>")
 def kernel_changes(was: ComparedOperator, now: ComparedOperator, old: Bodies, new: Bodies, told: Container[tuple[str, str]] = ()) -> Iterator[Change]:
     """One change for all backends that it is the same for. `told`: (operator, backend) of kernels that come, go or have another name."""
     pairs: dict[tuple[int, int], tuple[Chain, Chain, list[str]]] = {}
-    for backend in was.chains.keys() & now.chains.keys():
-        if (now.name, backend) in told:
+    for backend in was.chains:
+        if backend not in now.chains or (now.name, backend) in told:
             continue
         before, after = was.chains[backend], now.chains[backend]
         if before.status is Status.RESOLVED is after.status:
@@ -83,12 +83,13 @@ def _functions(op: str, before: Chain, after: Chain, old: Bodies, new: Bodies) -
 def _paired(before: Chain, after: Chain) -> Iterator[tuple[Step, Step]]:
     """The functions that both ways pass: of the same whole name as often on both sides, else the only ones of a name in one role and language."""
     sides = [_named(chain, lambda step: whole(step.symbol)) for chain in (before, after)]
-    for name in sides[0].keys() & sides[1].keys():
+    common = [name for name in sides[0] if name in sides[1]]
+    for name in common:
         if len(sides[0][name]) == len(sides[1][name]):
             yield from zip(sides[0][name], sides[1][name], strict=True)
-    rest = [_named(chain, _own_name, without=sides[0].keys() & sides[1].keys()) for chain in (before, after)]
-    for name in rest[0].keys() & rest[1].keys():
-        if name and len(rest[0][name]) == len(rest[1][name]) == 1:
+    rest = [_named(chain, _own_name, without=common) for chain in (before, after)]
+    for name in rest[0]:
+        if name and len(rest[0][name]) == len(rest[1].get(name, ())) == 1:
             yield rest[0][name][0], rest[1][name][0]
 
 

@@ -118,3 +118,16 @@ def test_only_functions_of_one_kind_are_paired():
     assert "kernel-moved" not in ids(atlas(chains={"CUDA": chain(ENTRY, first)}), atlas(chains={"CUDA": chain(ENTRY, second)}))
     moved = ("kernel", "at::native::x::f_kernel", "cpu/Other.cpp", 9)
     assert "kernel-moved" in ids(atlas(chains={"CPU": chain(ENTRY, KERNEL)}), atlas(chains={"CPU": chain(ENTRY, moved)}))
+
+
+def test_changes_of_one_operator_come_in_the_order_of_its_chains_and_places():
+    """Not in that of a set, which is another one in each process: a plate that is drawn again has the same bytes."""
+    names = [f"k{number}" for number in range(12)]
+
+    def side(code):
+        chains = {f"B{n}": chain(("entry", f"at::native::{name}_entry", "a.cpp", 100 + n), ("kernel", f"at::native::{name}", "b.cpp", n)) for n, name in enumerate(names)}
+        chains["ALL"] = chain(*(("kernel", f"at::native::{name}", "b.cpp", n) for n, name in enumerate(names)))
+        return atlas({"b.cpp": {n: statements(b"void f() { %s; }" % code) for n in range(len(names))}}, chains=chains)
+
+    found = [c.detail["function"] for c in atlas_changes(side(b"a()"), side(b"b()")) if c.id == "kernel-code-changed"]
+    assert found == names
