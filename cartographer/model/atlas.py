@@ -11,6 +11,7 @@ from cartographer.model.lineage import Lineage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cartographer.model.change import Comparison
     from cartographer.model.operator import Operator
     from cartographer.model.oplist import OperatorList
     from cartographer.model.source import SourceInfo
@@ -166,3 +167,4 @@ class Atlas:
     bodies: Mapping[str, Mapping[int, bytes]] = field(default_factory=dict)  # path -> line of a step -> statements of the function there (compare/bodies.py)
     inputs: str = ""  # digest of everything that it was made from; the same digest again means that nothing changed
     lineage: Lineage = field(default_factory=Lineage)  # what became of its operators over the releases at hand
+    since: Comparison | None = None  # what changed in its operators since the release before; None when no such list could be read

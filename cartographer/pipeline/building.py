@@ -22,7 +22,7 @@ from cartographer.pipeline.reading import read_atlas
 from cartographer.processes import collector_at_rest
 from cartographer.progress import SilentProgress
 from cartographer.store import verified, writer
-from cartographer.store.reader import inputs_of, lineage_of
+from cartographer.store.reader import inputs_of, lineage_of, oplist_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,14 +73,15 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
         progress.close()
         return out
     atlas = None if read_before else read_atlas(tree, cache, progress, workers=request.workers)
+    since = lineage.step_to(oplist_of(out) if atlas is None else atlas.rows, lineage.before(tree.info.tag, releases))
     seconds = {**getattr(progress, "seconds", {}), "read": time.perf_counter() - started}
     with cache.lock(lock_of(out), progress):
         progress.stage("writing atlas.db")
-        made = writer.with_lineage(out, followed) if atlas is None else writer.beside(
-            replace(atlas, inputs=inputs, seconds=seconds, lineage=followed), out)
+        made = writer.with_lineage(out, followed, since) if atlas is None else writer.beside(
+            replace(atlas, inputs=inputs, seconds=seconds, lineage=followed, since=since), out)
         with made as fresh:
             if request.html:
-                render(fresh, out, progress, collected=collected, before=lineage.before(tree.info.tag, releases), written=atlas)
+                render(fresh, out, progress, collected=collected, written=atlas)
                 write_whole(out / PAGES, f"{inputs} {pages}".encode())
             else:
                 writer.settle(fresh)
@@ -150,12 +151,10 @@ def inputs_digest(tree: Tree) -> str:
     return digest.hexdigest()
 
 
-def render(
-    fresh: Path, out: Path, progress: Progress, *, collected: bool = False, before: Release | None = None, written: Atlas | None = None,
-) -> None:
+def render(fresh: Path, out: Path, progress: Progress, *, collected: bool = False, written: Atlas | None = None) -> None:
     """The site of a database that stands beside its place; when all is drawn, both take their places together.
 
-    `before`: the release that it is compared with on its plate of releases; `written`: what the database holds, if that is at hand.
+    `written`: what the database holds, if that is at hand.
     """
     from cartographer.render.write import write_site
     from cartographer.store.reader import Reader
@@ -165,4 +164,4 @@ def render(
         writer.settle(fresh)
 
     with Reader(fresh) as reader:
-        write_site(reader, out, progress, collected=collected, found=lineage.step_to(reader.oplist(), before), written=written, when_drawn=settle)
+        write_site(reader, out, progress, collected=collected, written=written, when_drawn=settle)

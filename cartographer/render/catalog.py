@@ -18,7 +18,7 @@ from cartographer.render import coverage, urls
 from cartographer.render.ground import Ground
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cartographer.model.atlas import FileEntry, GeneratedFile, Landmark, Strata, Stub, Symbol, Unresolved
     from cartographer.model.operator import Operator
@@ -92,13 +92,10 @@ class Catalog:
     @cached_property
     def bases(self) -> dict[str, tuple[Operator, ...]]:
         """The operators of each page, by the page's address without ending; `add_` stands with `add`."""
-        plain = {(op.namespace, op.base) for op in self.operators}
+        keys = page_keys((op.namespace, op.base) for op in self.operators)
         found: dict[str, list[Operator]] = defaultdict(list)
         for op in self.operators:
-            base = op.base
-            if base.endswith("_") and not base.endswith("__") and (op.namespace, base[:-1]) in plain:
-                base = base[:-1]
-            found[urls.operator_key(op.namespace, base)].append(op)
+            found[keys[op.namespace, op.base]].append(op)
         return {key: tuple(found[key]) for key in sorted(found)}
 
     @cached_property
@@ -229,6 +226,17 @@ class Catalog:
         for folder in found.values():
             folder.folders.sort()
         return {path: found[path] for path in sorted(found)}
+
+
+def page_keys(names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """(namespace, base) -> the key of its page; `add_` stands with `add`."""
+    known = frozenset(names)
+
+    def with_whom(namespace: str, base: str) -> str:
+        stands_with = base.endswith("_") and not base.endswith("__") and (namespace, base[:-1]) in known
+        return base[:-1] if stands_with else base
+
+    return {(namespace, base): urls.operator_key(namespace, with_whom(namespace, base)) for namespace, base in known}
 
 
 def _open(found: dict[str, Folder], path: str) -> Folder:

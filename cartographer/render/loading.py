@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a reader of the store to the catalog that pages are drawn from."""
+"""From a reader of the store to the catalog and the site that pages are drawn from."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
+from cartographer.guide import book
 from cartographer.render.catalog import Catalog
+from cartographer.render.site import Site
+from cartographer.store.verified import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from cartographer.model.atlas import Atlas, Symbol
     from cartographer.store.reader import Reader
@@ -45,6 +49,14 @@ def remembered(reader: Reader, written: Atlas | None = None) -> Reader:
     """A reader in front of `reader` that keeps its lists. What was `written` to the atlas a moment ago is not read again."""
     known = {"operators": written.operators, "symbols": written.symbols, "file_entries": written.files} if written is not None else {}
     return cast("Reader", _Remembered(reader, known))
+
+
+def site_of(reader: Reader, folder: Path, *, collected: bool, written: Atlas | None = None) -> Site:
+    """The site of the atlas behind `reader`, which stands in `folder` or is about to; all that its pages say is in memory then."""
+    reader = remembered(reader, written)
+    catalog = load(reader)
+    said = kept(folder, catalog.info.inputs)
+    return Site(catalog, book.read(reader), lineage=reader.lineage(), found=reader.since(), collected=collected, verified=said)
 
 
 def load(reader: Reader) -> Catalog:

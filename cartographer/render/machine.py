@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
+FILES = ("atlas.json", "objects.inv")
+
+
 def files(site: Site) -> Iterator[tuple[str, bytes]]:
     """(address, bytes) of the files for programs."""
-    yield "atlas.json", atlas_json(site)
-    yield "objects.inv", inventory(site)
+    yield from zip(FILES, (atlas_json(site), inventory(site)), strict=True)
 
 
 def atlas_json(site: Site) -> bytes:

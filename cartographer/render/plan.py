@@ -20,10 +20,12 @@ from cartographer.render.pages import (
     strata,
     territory,
 )
+from cartographer.render.prose import guide_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from cartographer.render.outline import Outline
     from cartographer.render.pages.frame import Page
     from cartographer.render.site import Site
 
@@ -47,22 +49,51 @@ _PLATES: Mapping[str, Callable[[Site], Page]] = {
     urls.RELEASES: releases.build,
 }
 
+_DATA: Mapping[str, tuple[str, ...]] = {"search": (), "programs": machine.FILES, "operators": (operators.DATA,), "territory": (territory.DATA,)}
 
-def jobs(site: Site) -> list[Job]:
+
+def jobs(outline: Outline) -> list[Job]:
     """All jobs, the heaviest kinds first."""
-    catalog = site.catalog
-    found = [Job("data", name) for name in ("search", "programs", "operators", "territory")]
+    found = [Job("data", name) for name in _DATA]
     found += [Job("plate", address) for address in _PLATES]
-    found += [Job("operators", "", number + 1) for number in range(operators.count_of_sheets(site))]
-    for address, count in kernels.count_of_sheets(site).items():
+    found += [Job("operators", "", number + 1) for number in range(operators.count_of_sheets(outline.operators))]
+    for address, count in kernels.count_of_sheets(outline.stubs, outline.functions, outline.device).items():
         found += [Job("kernels", address, number + 1) for number in range(count)]
-    found += [Job("unresolved", "", number + 1) for number in range(checks.count_of_sheets(site))]
-    found += [Job("guide", text.slug) for text in site.book.texts]
-    found += [Job("lines", "")] if site.book.texts else []
-    found += [Job("operator", key) for key in catalog.bases]
-    found += [Job("folder", path) for path in catalog.folders]
-    found += [Job("file", entry.path) for entry in catalog.files]
+    found += [Job("unresolved", "", number + 1) for number in range(checks.count_of_sheets(outline.unresolved))]
+    found += [Job("guide", slug) for slug in outline.texts]
+    found += [Job("lines", "")] if outline.texts else []
+    found += [Job("operator", key) for key in outline.keys]
+    found += [Job("folder", path) for path in outline.folders]
+    found += [Job("file", path) for path in outline.files]
     return found
+
+
+def addresses(outline: Outline, job: Job) -> Iterable[str]:  # noqa: C901 - one case a kind of page
+    """Where a job's pages and files stand. Shards of the search alone are not known before they are made."""
+    match job.kind:
+        case "plate":
+            return [job.key]
+        case "operators":
+            return [urls.sheet(urls.OPERATORS, job.number)]
+        case "kernels":
+            return [urls.sheet(job.key, job.number)]
+        case "unresolved":
+            return [urls.sheet(checks.UNRESOLVED, job.number)]
+        case "guide":
+            return [guide_address(job.key)]
+        case "lines":
+            return [urls.LINES]
+        case "operator":
+            page = outline.settle(f"{job.key}.html")
+            return [page, twins.address(page)]
+        case "folder":
+            return [outline.settle(urls.folder(job.key))]
+        case "file":
+            return [outline.settle(urls.file(job.key, part + 1)) for part in range(outline.files[job.key])]
+        case "data":
+            return _DATA[job.key]
+        case kind:
+            raise ValueError(f"no such kind of page: {kind}")
 
 
 def pages(site: Site, job: Job) -> Iterable[Page]:  # noqa: C901 - one case a kind of page

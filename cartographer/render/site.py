@@ -15,6 +15,8 @@ from cartographer.render import urls
 from cartographer.render.pages.frame import Link, Receipt, at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from cartographer.model.atlas import Landmark as Rule
     from cartographer.model.change import Comparison
     from cartographer.model.location import Location
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 
 STUBS_A_SHEET = 250
+FUNCTION_ROLES = ("entry", "kernel")  # of the steps that the list of functions holds
+DEVICE_ROLES = ("device",)
+DEVICE_KINDS = ("kernel", "metal-kernel")  # of symbols that are device kernels, whether a chain reaches them or not
 
 _RULE = re.compile(r"(?P<path>[\w./+-]+\.(?:py|yaml|cpp|h|cu|cuh|mm|in)):(?P<line>\d+)")
 @dataclass(frozen=True, slots=True)
@@ -72,12 +77,7 @@ class Site:
     @cached_property
     def settle(self) -> urls.CaseSafe:
         """The case-safe form of every page that depends on a name of PyTorch's."""
-        catalog = self.catalog
-        wanted = [f"{key}.html" for key in catalog.bases]
-        wanted += [urls.folder(path) for path in catalog.folders]
-        for entry in catalog.files:
-            wanted += [urls.file(entry.path, part + 1) for part in range(self.parts(entry.path))]
-        return urls.CaseSafe(wanted)
+        return settled(self.catalog.bases, self.catalog.folders, {entry.path: self.parts(entry.path) for entry in self.catalog.files})
 
     def parts(self, path: str) -> int:
         """On how many pages the symbols of a file are shown."""
@@ -136,15 +136,15 @@ class Site:
     @cached_property
     def function_rows(self) -> list[Reached]:
         """All functions that kernel chains pass, device code and stubs left out."""
-        return self.reached_by_role(("entry", "kernel"))
+        return self.reached_by_role(FUNCTION_ROLES)
 
     @cached_property
     def device_rows(self) -> list[Reached]:
         """All device kernels of the tree, also those that no chain reaches, and the device steps of chains."""
-        reached = {(row.path, row.line): row for row in self.reached_by_role(("device",))}
+        reached = {(row.path, row.line): row for row in self.reached_by_role(DEVICE_ROLES)}
         for symbols in self.catalog.symbols.values():
             for symbol in symbols:
-                if symbol.kind in ("kernel", "metal-kernel"):
+                if symbol.kind in DEVICE_KINDS:
                     row = Reached(symbol.qualname or symbol.name, symbol.path, symbol.line, (), ())
                     reached.setdefault((symbol.path, symbol.line), row)
         return sorted(reached.values(), key=lambda row: (row.name.rpartition("::")[2].lower(), row.name, row.path, row.line))
@@ -227,6 +227,14 @@ class Site:
             Link("Territory", urls.TERRITORY),
             *(Link(folder.rpartition("/")[2], self.folder(folder)) for folder in above),
         )
+
+
+def settled(keys: Iterable[str], folders: Iterable[str], files: Mapping[str, int]) -> urls.CaseSafe:
+    """The pages of operators, folders and files, the latter with how many they take, in their case-safe form."""
+    wanted = [f"{key}.html" for key in keys]
+    wanted += [urls.folder(path) for path in folders]
+    wanted += [urls.file(path, part + 1) for path, parts in files.items() for part in range(parts)]
+    return urls.CaseSafe(wanted)
 
 
 def plates(*, lines: bool) -> tuple[Link, ...]:

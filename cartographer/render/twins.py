@@ -39,8 +39,12 @@ def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
         "layers": [_filled(msgspec.to_builtins(layer)) for layer in layers],
         "served": [dict(table) for table in served],
     }
-    address = site.settle(f"{key}.html").removesuffix(".html") + ".json"
-    return address, msgspec.json.encode(value) + b"\n"
+    return address(site.settle(f"{key}.html")), msgspec.json.encode(value) + b"\n"
+
+
+def address(page: str) -> str:
+    """Where the twin of an operator's page stands: beside it."""
+    return page.removesuffix(".html") + ".json"
 
 
 _Table = dict[Any, int]

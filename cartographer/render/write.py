@@ -20,17 +20,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.errors import RenderError
-from cartographer.guide import book
 from cartographer.progress import interrupts_are_ours
-from cartographer.render import assets, plan
+from cartographer.render import assets, outline, plan
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
 from cartographer.render.known import STATUS, digest_of, read_status, write_status
-from cartographer.render.loading import load, remembered
-from cartographer.render.site import Site
+from cartographer.render.loading import site_of
 from cartographer.render.urls import root_from
 from cartographer.store.database import is_running
-from cartographer.store.verified import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,9 +36,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from cartographer.model.atlas import Atlas
-    from cartographer.model.change import Comparison
     from cartographer.progress import Progress
     from cartographer.render.pages.frame import Page
+    from cartographer.render.site import Site
     from cartographer.store.reader import Reader
 
 STAGE = ".pages"  # .pages.PID.new: changed pages until all are drawn
@@ -94,17 +91,14 @@ _press: _Press | None = None  # set before the processes are forked, so that the
 
 def write_site(
     reader: Reader, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[], object] = lambda: None,
-    found: Comparison | None = None, collected: bool = False, written: Atlas | None = None,
+    collected: bool = False, written: Atlas | None = None,
 ) -> RenderReport:
-    """Write the whole site of an atlas into `out`. `found` is what changed since the release before; `collected`: the folder
-    above lists this atlas and others. `when_drawn` is called when all is drawn, before the pages are moved in. `written` are
-    the values of the atlas, when it was written a moment ago.
+    """Write the whole site of an atlas into `out`. `collected`: the folder above lists this atlas and others. `when_drawn` is
+    called when all is drawn, before the pages are moved in. `written` are the values of the atlas, when it was written a moment ago.
     """
     start = time.perf_counter()
     progress.stage("read the atlas")
-    reader = remembered(reader, written)
-    catalog = load(reader)
-    site = Site(catalog, book.read(reader), lineage=reader.lineage(), found=found, collected=collected, verified=kept(out, catalog.info.inputs))
+    site = site_of(reader, out, collected=collected, written=written)
     report = write(site, out, progress, processes=processes, when_drawn=when_drawn)
     return replace(report, seconds=time.perf_counter() - start)
 
@@ -120,7 +114,7 @@ def write(
     _press = _Press(site, frame_of(site, addresses), create(), desk)
     try:
         _warm(site, _press.environment)
-        work = plan.jobs(site)
+        work = plan.jobs(outline.of_site(site))
         progress.stage("draw pages", len(work))
         done = list(_print_all(work, progress, processes or os.cpu_count() or 1))
         done += [put(desk, address, data) for address, data in contents.items()]

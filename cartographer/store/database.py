@@ -77,7 +77,7 @@ def create(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def set_fact(path: Path, key: str, value: bytes | str) -> None:
+def set_fact(path: Path, key: str, value: bytes | str | None) -> None:
     """Change one row of `meta` of an atlas that is not yet in place."""
     connection = sqlite3.connect(path)
     try:

@@ -103,6 +103,10 @@ class Files:
         found = self._symbols("WHERE s.path = (SELECT id FROM path WHERE path = ?)", (path,))
         return tuple(sorted(found, key=lambda s: (s.line, s.qualname)))
 
+    def symbol_counts(self) -> Mapping[str, int]:
+        """How many symbols each file has."""
+        return dict(self._all("SELECT p.path, count(s.id) FROM file f JOIN path p ON p.id = f.path LEFT JOIN symbol s ON s.path = f.path GROUP BY f.path"))
+
     def symbol_kinds(self) -> Mapping[str, int]:
         """How many symbols there are of each kind."""
         return dict(self._all("SELECT kind, count(*) FROM symbol GROUP BY kind ORDER BY kind"))

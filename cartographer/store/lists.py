@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
+    from cartographer.model.change import Comparison
     from cartographer.model.compared import ComparedAtlas
     from cartographer.model.lineage import Lineage
     from cartographer.model.oplist import OperatorList
@@ -39,7 +40,7 @@ class Lists:
 
     def info(self) -> AtlasInfo:
         """What the atlas is of, and its counts with their receipts."""
-        meta = dict(self._all("SELECT key, value FROM meta WHERE key NOT IN ('lineage', 'bodies')"))
+        meta = dict(self._all("SELECT key, value FROM meta WHERE key NOT IN ('lineage', 'since', 'bodies')"))
         source = SourceInfo(
             SourceKind(meta["kind"]), meta["version"], meta["tag"], meta["commit"], meta["described"], meta["web"]
         )
@@ -97,6 +98,13 @@ class Lists:
         rows = self._all("SELECT value FROM meta WHERE key = 'lineage'")
         return lineage_rows.unpacked(rows[0][0] if rows else None)
 
+    def since(self) -> Comparison | None:
+        """What changed in the operators since the release before."""
+        from cartographer.store import since_rows
+
+        rows = self._all("SELECT value FROM meta WHERE key = 'since'")
+        return since_rows.unpacked(rows[0][0] if rows else None)
+
     def kernels(self, roles: tuple[str, ...] = ("entry", "kernel", "device")) -> tuple[KernelRow, ...]:
         """All places of these roles with the operators that reach them, sorted by symbol: the way back of the chains."""
         marks = ",".join("?" * len(roles))
@@ -110,6 +118,11 @@ class Lists:
             names.add(name)
         return tuple(KernelRow(place[3], place[0], place[1], place[2], tuple(sorted(backends)), tuple(sorted(names)))
                      for place, (backends, names) in sorted(found.items()))  # fmt: skip
+
+    def steps(self, roles: tuple[str, ...]) -> frozenset[tuple[str, str, int]]:
+        """(symbol, path, line) of all steps of these roles: the places of `kernels`, without those who come by."""
+        marks = ",".join("?" * len(roles))
+        return frozenset(self._all(f"SELECT s.symbol, p.path, s.line FROM step s JOIN path p ON p.id = s.path WHERE s.role IN ({marks})", *roles))
 
     def stubs(self) -> tuple[StubRow, ...]:
         """All dispatch stubs with the operators whose chains pass them, in the order they were found."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from cartographer.model.atlas import Era, FileDates, FileEntry, GeneratedFile, Landmark, Strata, Symbol, Unresolved
+    from cartographer.model.change import Comparison
     from cartographer.model.compared import ComparedAtlas
     from cartographer.model.lineage import Lineage
     from cartographer.model.operator import Operator
@@ -158,6 +159,10 @@ class Reader:
         """What became of every operator over the releases that were at hand when the atlas was built."""
         return self._lists.lineage()
 
+    def since(self) -> Comparison | None:
+        """What changed in its operators since the release before, as far as one was at hand when the atlas was built."""
+        return self._lists.since()
+
     # The whole
 
     def info(self) -> AtlasInfo:
@@ -167,6 +172,10 @@ class Reader:
     def kernels(self, roles: tuple[str, ...] = ("entry", "kernel", "device")) -> tuple[KernelRow, ...]:
         """All places of these roles with the operators that reach them, sorted by symbol: the way back of the chains."""
         return self._lists.kernels(roles)
+
+    def steps(self, roles: tuple[str, ...]) -> frozenset[tuple[str, str, int]]:
+        """(symbol, path, line) of all places of these roles: much faster than `kernels`, which says who comes by."""
+        return self._lists.steps(roles)
 
     def stubs(self) -> tuple[StubRow, ...]:
         """All dispatch stubs with the operators whose chains pass them, in the order they were found."""
@@ -222,6 +231,10 @@ class Reader:
         """The symbols of one file, sorted by line."""
         return self._files.symbols_in(path)
 
+    def symbol_counts(self) -> Mapping[str, int]:
+        """How many symbols each file has, by path."""
+        return self._files.symbol_counts()
+
     def symbol_kinds(self) -> Mapping[str, int]:
         """How many symbols there are of each kind."""
         return self._files.symbol_kinds()
@@ -248,6 +261,12 @@ def inputs_of(folder: Path) -> str:
             return reader.info().inputs
     except StoreError:
         return ""
+
+
+def oplist_of(folder: Path) -> OperatorList | None:
+    """The operator list of the atlas in `folder`. Raises StoreError."""
+    with Reader(folder) as reader:
+        return reader.oplist()
 
 
 def lineage_of(folder: Path) -> Lineage | None:

@@ -13,8 +13,8 @@
 
 -- What was read and by what: one row a fact.
 CREATE TABLE meta (
-    key   TEXT PRIMARY KEY,  -- kind, version, tag, commit, described, web, tool_version, inputs (digest of all it was made from), seconds (JSON), strata_level, strata_reason, strata_vendored (JSON: folders of third-party code), oplist (JSON: version, tag, commit, web; NULL: no list), lineage (zlib of JSON: releases, first, unread, events by operator), bodies (zlib of msgpack: path, line of a step, statements of the function there; NULL: none)
-    value TEXT               -- as text (lineage, bodies: blobs); NULL for a commit that is not known
+    key   TEXT PRIMARY KEY,  -- kind, version, tag, commit, described, web, tool_version, inputs (digest of all it was made from), seconds (JSON), strata_level, strata_reason, strata_vendored (JSON: folders of third-party code), oplist (JSON: version, tag, commit, web; NULL: no list), lineage (zlib of JSON: releases, first, unread, events by operator), since (zlib of JSON: the comparison with the release before; NULL: none), bodies (zlib of msgpack: path, line of a step, statements of the function there; NULL: none)
+    value TEXT               -- as text (lineage, since, bodies: blobs); NULL for a commit that is not known
 ) WITHOUT ROWID;
 
 -- The counts that the atlas states, each with the statement that gives it again.

@@ -11,7 +11,7 @@ import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from cartographer.store import compared, database, lineage_rows, operator_rows, oplist_rows, search_index
+from cartographer.store import compared, database, lineage_rows, operator_rows, oplist_rows, search_index, since_rows
 from cartographer.store.counts import COUNTS
 from cartographer.store.ledger import Ledger, as_json
 from cartographer.store.search_words import plain
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cartographer.model.atlas import Atlas, Strata, Symbol
+    from cartographer.model.change import Comparison
     from cartographer.model.lineage import Lineage
 
 
@@ -48,14 +49,15 @@ def beside(atlas: Atlas, folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def with_lineage(folder: Path, lineage: Lineage) -> Iterator[Path]:
-    """A copy of the atlas in `folder` with another lineage, beside it: `settle` puts it in place."""
+def with_lineage(folder: Path, lineage: Lineage, since: Comparison | None) -> Iterator[Path]:
+    """A copy of the atlas in `folder` that knows of other releases, beside it: `settle` puts it in place."""
     fresh = folder / f".{database.FILE_NAME}.{os.getpid()}.new"
     try:
         with database.explained(folder / database.FILE_NAME):
             _remove_leftovers(folder)
             shutil.copyfile(folder / database.FILE_NAME, fresh)
             database.set_fact(fresh, "lineage", lineage_rows.packed(lineage))
+            database.set_fact(fresh, "since", since_rows.packed(since))
             _to_disk(fresh)
         yield fresh
     finally:
@@ -119,7 +121,8 @@ def _meta(connection: sqlite3.Connection, atlas: Atlas) -> None:
         "described": source.described, "web": source.web, "tool_version": atlas.tool_version,
         "seconds": as_json(dict(atlas.seconds)), "strata_level": atlas.strata.level, "strata_reason": atlas.strata.reason,
         "strata_vendored": as_json(atlas.strata.vendored), "oplist": oplist_rows.head(atlas.rows),
-        "inputs": atlas.inputs, "lineage": lineage_rows.packed(atlas.lineage), "bodies": compared.packed_bodies(atlas.bodies),
+        "inputs": atlas.inputs, "lineage": lineage_rows.packed(atlas.lineage), "since": since_rows.packed(atlas.since),
+        "bodies": compared.packed_bodies(atlas.bodies),
     }  # fmt: skip
     _many(connection, "meta", 2, facts.items())
 

@@ -105,9 +105,9 @@ class UnresolvedSheet:
     total: int
 
 
-def count_of_sheets(site: Site) -> int:
-    """How many sheets the list of unresolved things takes."""
-    return -(-len(site.catalog.unresolved) // ROWS)
+def count_of_sheets(total: int) -> int:
+    """How many sheets a list of so many unresolved things takes."""
+    return -(-total // ROWS)
 
 
 def build(site: Site) -> Page:
@@ -165,7 +165,7 @@ def _sheets(site: Site) -> tuple[Link, ...]:
     total = len(site.catalog.unresolved)
     return tuple(
         Link(f"{(number - 1) * ROWS + 1:,} to {min(number * ROWS, total):,}", urls.sheet(UNRESOLVED, number))
-        for number in range(1, count_of_sheets(site) + 1)
+        for number in range(1, count_of_sheets(total) + 1)
     )
 
 

@@ -101,12 +101,9 @@ def front(site: Site) -> Page:
     return _page(urls.KERNELS, "kernels.html.jinja2", "Kernels", "Every kernel function, stub and device kernel, with the operators that reach it.", view)
 
 
-def count_of_sheets(site: Site) -> dict[str, int]:
-    """How many sheets each list takes."""
-    counts = {urls.STUBS: -(-len(site.catalog.stubs) // STUBS_A_SHEET)}
-    counts[FUNCTIONS] = -(-len(site.function_rows) // ROWS)
-    counts[DEVICE] = -(-len(site.device_rows) // ROWS)
-    return counts
+def count_of_sheets(stubs: int, functions: int, device: int) -> dict[str, int]:
+    """How many sheets each list takes, by its address."""
+    return {urls.STUBS: -(-stubs // STUBS_A_SHEET), FUNCTIONS: -(-functions // ROWS), DEVICE: -(-device // ROWS)}
 
 
 def stub_sheet(site: Site, number: int) -> Page:

@@ -68,9 +68,9 @@ class Sheet:
     data: str
 
 
-def count_of_sheets(site: Site) -> int:
-    """How many sheets the list takes."""
-    return max(1, -(-len(site.catalog.operators) // SHEET))
+def count_of_sheets(total: int) -> int:
+    """How many sheets a list of so many operators takes."""
+    return max(1, -(-total // SHEET))
 
 
 def build(site: Site, number: int) -> Page:

@@ -16,6 +16,7 @@ from cartographer.model.atlas import (
     Symbol,
     Unresolved,
 )
+from cartographer.model.change import Change, ChangePlace, Comparison, Level
 from cartographer.model.lineage import Lineage
 from cartographer.model.location import Location
 from cartographer.model.operator import (
@@ -187,5 +188,11 @@ def atlas(version: str = "2.6.0") -> Atlas:
         unresolved=(Unresolved("link", "aten::add.Tensor CPU", "a reason", BINARY, 31), Unresolved("dispatch", "something", "no place")),
         strata=strata, seconds={"scan": 1.5, "link": 0.25}, rows=oplist(version), inputs="digest",
         lineage=Lineage(("v1.0.0", "v2.0.0"), frozenset({"aten::add.Tensor"}), {"aten::add.Tensor": ((1, "schema"),)}, ("v0.1.0",)),
+        since=Comparison(
+            "1.0.0", "2.0.0",
+            (Change("schema-changed", Level.BREAK, "aten::add.Tensor", "an argument went", "(Tensor a, Tensor b)", "(Tensor a)", {"schema": ["old", "new"]},
+                    (ChangePlace("new", YAML, 12),), True, False, "all alike"),),
+            ("a note",), "https://example.org/old", "https://example.org/new", True,
+        ),
         bodies={BINARY: {31: b"\x01\x02\x03\x04\x02"}},
     )  # fmt: skip

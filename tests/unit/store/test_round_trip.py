@@ -46,6 +46,7 @@ def test_sample_comes_back_whole(reader):
     assert tuple(row.stub for row in reader.stubs()) == atlas.stubs
     assert reader.oplist() == atlas.rows
     assert reader.lineage() == atlas.lineage
+    assert reader.since() == atlas.since
     info = reader.info()
     assert (info.source, info.tool_version, info.seconds, info.inputs) == (atlas.source, atlas.tool_version, atlas.seconds, atlas.inputs)
 

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What changed since the release before, to and from one packed value: pages say it, also those that are drawn later."""
+
+from __future__ import annotations
+
+import zlib
+
+import msgspec
+
+from cartographer.errors import StoreError
+from cartographer.model.change import Comparison
+
+
+def packed(found: Comparison | None) -> bytes | None:
+    """A comparison as compressed JSON; the same comparison gives the same bytes."""
+    return None if found is None else zlib.compress(msgspec.json.encode(found), 9)
+
+
+def unpacked(data: bytes | None) -> Comparison | None:
+    """The comparison again; None for an atlas that was compared with nothing. Raises StoreError."""
+    if data is None:
+        return None
+    try:
+        return msgspec.json.decode(zlib.decompress(data), type=Comparison)
+    except (TypeError, zlib.error, msgspec.MsgspecError) as error:
+        raise StoreError(f"what changed since the release before cannot be read ({error})", hint="build the atlas again with `cartographer build`") from error
