@@ -1,28 +1,47 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What one more release costs: CPU seconds and megabytes of each atlas, beside how much of the source had not been read before.
 
-    python benchmarks/releases.py REPO TAG... [--no-html]
+    python benchmarks/releases.py REPO RELEASE... [--pages N]
 
-All tags are built with one cache, oldest first, without line dates (strata.py measures those). A straight line through
-the points gives the price of a release as such and of each changed megabyte, and from it that of thirty releases.
+A RELEASE is a tag of REPO, an unpacked tree or a wheel. All are built with one cache, oldest first, without line dates
+(strata.py measures those); pages are drawn of the newest N, by default of as many as `build` draws of many releases. A straight
+line through the points gives the price of a release as such and of each changed megabyte, and from it that of thirty releases.
 """
 
-import sys
+import argparse
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from build import run
 
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import GitTree, resolve
 from cartographer.checkout.manifest import manifest
+from cartographer.checkout.open import SourceRequest, open_tree
+from cartographer.pipeline.collection import NEWEST
+from cartographer.progress import SilentProgress
+
+MANY, LIMIT = 30, 1_000  # releases, and the MB that they are to stay under
 
 
-def scanned(repo: str, tag: str) -> dict[str, int]:
-    """Blob -> size of every file that a build of this tag scans."""
-    git_dir = find_git_dir(Path(repo))
-    assert git_dir is not None, f"{repo} is no git repository"
-    tree = GitTree(git_dir, resolve(Git(git_dir), tag, repo), repo)
+class Built(NamedTuple):
+    """One release."""
+
+    new: float  # MB of source that no release before had
+    cpu: float
+    database: float  # MB
+    pages: float  # MB; 0 when they were not drawn
+
+
+def scanned(repo: str, release: str, cache: Path) -> dict[str, int]:
+    """Blob -> size of every file that a build of this release scans."""
+    if Path(release).exists():
+        tree = open_tree(SourceRequest(source=release, cache=cache), SilentProgress())
+    else:
+        git_dir = find_git_dir(Path(repo))
+        assert git_dir is not None, f"{repo} is no git repository"
+        tree = GitTree(git_dir, resolve(Git(git_dir), release, repo), repo)
     return {scoped.file.blob: scoped.file.size for scoped in manifest(tree.files()).files}
 
 
@@ -34,31 +53,51 @@ def line(points: list[tuple[float, float]]) -> tuple[float, float]:
     return mean_y - slope * mean_x, slope
 
 
-def main() -> None:
-    repo, *tags = (word for word in sys.argv[1:] if not word.startswith("--"))
-    more = [word for word in sys.argv[1:] if word.startswith("--")]
+def measure(repo: str, releases: list[str], drawn: int, folder: Path) -> list[Built]:
+    """Build them all and print a row for each."""
+    print(f"{'release':<20} {'scanned':>10} {'new':>10} {'share':>6} {'CPU':>8} {'wall':>8} {'peak':>8} {'atlas.db':>10} {'pages':>10} {'files':>7}")
     seen: dict[str, int] = {}
-    costs: list[tuple[float, float]] = []
-    sizes: list[float] = []
-    print(f"{'tag':<8} {'scanned':>10} {'new':>10} {'share':>6} {'CPU':>8} {'wall':>8} {'peak':>8} {'atlas.db':>10} {'all files':>10} {'files':>7}")
-    with tempfile.TemporaryDirectory() as folder:
-        for tag in tags:
-            blobs = scanned(repo, tag)
-            total, new = (sum(found.values()) / 1e6 for found in (blobs, {b: s for b, s in blobs.items() if b not in seen}))
-            seen |= blobs
-            words = ["build", tag, "--repo", repo, "--history", "none", "--out", f"{folder}/atlas/{tag}", *more]
-            wall, cpu, peak = run(words, f"{folder}/cache")
-            pages = [p.stat().st_size for p in (Path(folder) / "atlas" / tag).rglob("*") if p.is_file()]
-            costs.append((new, cpu))
-            sizes.append(sum(pages) / 1e6)
-            db = (Path(folder) / "atlas" / tag / "atlas.db").stat().st_size / 1e6
-            print(f"{tag:<8} {total:>7.1f} MB {new:>7.1f} MB {new / total:>6.0%} {cpu:>6.1f} s {wall:>6.1f} s {peak:>5.0f} MB {db:>7.1f} MB {sizes[-1]:>7.1f} MB {len(pages):>7,}",
-                  flush=True)  # fmt: skip
-        cache = sum(p.stat().st_size for p in Path(folder, "cache").rglob("*") if p.is_file()) / 1e6
-    base, slope = line(costs[1:]) if len(costs) > 2 else (costs[-1][1], 0.0)
-    mean = sum(new for new, _ in costs[1:]) / max(1, len(costs) - 1)
+    built = []
+    for number, release in enumerate(releases):
+        blobs = scanned(repo, release, folder / "blobs")
+        total, new = (sum(found.values()) / 1e6 for found in (blobs, {b: s for b, s in blobs.items() if b not in seen}))
+        seen |= blobs
+        out = folder / "atlas" / str(number)
+        source = ["--source", release] if Path(release).exists() else [release, "--repo", repo, "--history", "none"]
+        wall, cpu, peak = run(["build", *source, "--out", str(out), *([] if number >= len(releases) - drawn else ["--no-html"])], str(folder / "cache"))
+        sizes = {p.relative_to(out).as_posix(): p.stat().st_size / 1e6 for p in out.rglob("*") if p.is_file()}
+        database = sizes.pop("atlas.db")
+        built.append(Built(new, cpu, database, sum(sizes.values())))
+        print(f"{Path(release).name[:20]:<20} {total:>7.1f} MB {new:>7.1f} MB {new / total:>6.0%} {cpu:>6.1f} s {wall:>6.1f} s {peak:>5.0f} MB {database:>7.1f} MB"
+              f" {sum(sizes.values()):>7.1f} MB {len(sizes) + 1:>7,}", flush=True)  # fmt: skip
+    return built
+
+
+def tell(built: list[Built], cache: float) -> None:
+    """The price of a further release, and what thirty come to."""
+    alike = [(one.new, one.cpu) for one in built[1:] if not one.pages] or [(one.new, one.cpu) for one in built]
+    base, slope = line(alike)
+    mean = sum(new for new, _ in alike) / len(alike)
     print(f"a further release: {base:.1f} s CPU and {slope:.2f} s for each new MB; the cache holds {cache:.0f} MB")
-    print(f"thirty releases like the last one: {30 * sizes[-1]:,.0f} MB, {costs[0][1] + 29 * (base + slope * mean):,.0f} s CPU")
+    databases, pages = [one.database for one in built], sum(one.pages for one in built)
+    drawn = sum(one.pages > 0 for one in built)
+    print(f"{MANY} releases: {built[0].cpu + (MANY - 1) * (base + slope * mean):,.0f} s CPU without pages")
+    for which, each in (("the mean of these", sum(databases) / len(databases)), ("the largest", max(databases))):
+        whole = MANY * each + pages
+        print(f"{MANY} releases like {which}: {MANY * each:,.0f} MB of databases of {each:.1f} MB, {pages:,.0f} MB of pages of the newest {drawn}:"
+              f" {whole:,.0f} MB, {'under' if whole < LIMIT else 'NOT under'} {LIMIT:,} MB")  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("repo")
+    parser.add_argument("releases", nargs="+")
+    parser.add_argument("--pages", type=int, default=NEWEST)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        built = measure(asked.repo, asked.releases, asked.pages, Path(folder))
+        cache = sum(p.stat().st_size for p in Path(folder, "cache").rglob("*") if p.is_file()) / 1e6
+    tell(built, cache)
 
 
 if __name__ == "__main__":

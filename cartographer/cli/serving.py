@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from cartographer.cli.shared import atlas_option
-from cartographer.errors import StoreError
 
 
 @click.command("serve")
@@ -17,14 +16,19 @@ from cartographer.errors import StoreError
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @atlas_option
 def serve_command(named: str | None, port: int, no_browser: bool, atlas: str | None) -> None:
-    """Show an atlas in the browser, or a folder of several. Only this machine can reach it. Ctrl-C ends it."""
+    """Show an atlas in the browser, or a folder of several. Only this machine can reach it. Ctrl-C ends it.
+
+    Pages that the build did not draw (--pages, --no-html) are drawn as they are read; nothing is written.
+    """
+    from cartographer.pipeline.serving import Undrawn
     from cartographer.query import serve
 
     folder = _folder(named or atlas)
-    if not (folder / "index.html").is_file():
-        raise StoreError("this atlas has no pages", where=str(folder), hint="build it without --no-html")
     root, begin = serve.site_of(folder)
-    with serve.server(root, port) as running:
+    undrawn = Undrawn(root)
+    if not (folder / "index.html").is_file():
+        undrawn.check(folder)
+    with serve.server(root, port, undrawn) as running:
         address = f"{serve.address(running)}{begin}"
         click.echo(f"{address}  (Ctrl-C ends it)")
         if not no_browser:

@@ -17,25 +17,24 @@ from cartographer.checkout.cache import Cache, write_whole
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest, remote_tags
-from cartographer.compare.atlases import with_atlases
-from cartographer.compare.operators import compare
 from cartographer.errors import CartographerError, NotFound, UsageError
 from cartographer.model.change import Level, operators_by_level
 from cartographer.pipeline import lineage
 from cartographer.pipeline.building import BuildRequest, build, folder_of, has_pages, lock_of
+from cartographer.pipeline.plates import plate_of, sides_of
 from cartographer.store import database
+from cartographer.store.doubt import doubting
 from cartographer.store.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cartographer.model.change import Comparison
+    from cartographer.pipeline.plates import Sides
     from cartographer.progress import Progress
     from cartographer.render.collection import Shelved
-    from cartographer.render.known import KnownPages
-    from cartographer.render.pages.releases import Neighbour
 
 OLDEST = (1, 0)  # of PyTorch's own releases
+FEW, NEWEST = 8, 2  # so many releases are drawn, all of them; of more, the newest alone: thirty stay under a gigabyte
 STATE = ".releases.json"  # what the plates were drawn from, and the counts that the list shows
 
 
@@ -66,17 +65,21 @@ def build_all(
 ) -> tuple[Failed, ...]:
     """Build each release into `root`/<tag>, oldest first; `built` is told of each. One that fails does not stop the others.
 
-    `pages`: draw those of so many of the newest alone; the others are databases, for look-ups and comparisons.
+    `pages`: draw those of so many of the newest alone, by default of all as long as they are few; the others are databases, for
+    look-ups and comparisons, and for `serve`, which draws their pages as they are read.
     """
     check_shelf(root)
     given = _in_order(requests)
+    if pages is None and len(given) > FEW:
+        pages = NEWEST
+        progress.note(f"{len(given)} releases: pages of the newest {NEWEST} are drawn, `cartographer serve` draws the others as they are read (--pages {len(given)} draws all)")
     beside = lineage.together(lineage.of_requests(asked for asked in given if len(given) > 1 and (asked.source is not None or asked.from_wheel)), lineage.of_atlases(shelf(root)))
     failed = []
     for number, request in enumerate(given):
-        html = pages is None or number >= len(given) - pages
+        drawn = pages is None or number >= len(given) - pages
         name = request.version or request.source or ""
         try:
-            built(build(BuildRequest(request, None, workers, html, shelf=root, beside=beside), progress))
+            built(build(BuildRequest(request, None, workers, drawn, shelf=root, beside=beside), progress))
         except CartographerError as error:
             failed.append(Failed(name, error))
     refresh(root, progress)
@@ -99,7 +102,7 @@ def shelf(root: Path) -> tuple[Path, ...]:
     """The atlases of a folder, oldest first: those that stand under their own tags."""
     found = []
     for path in root.glob(f"*/{database.FILE_NAME}"):
-        with suppress(CartographerError), Reader(path) as reader:
+        with suppress(CartographerError), doubting(path), Reader(path) as reader:
             if folder_of(reader.info().source.tag) == path.parent.name:
                 found.append(path.parent)
     return tuple(sorted(found, key=lambda folder: refs.release_order(folder.name)))
@@ -136,7 +139,7 @@ def refresh(root: Path, progress: Progress) -> None:
         return
     cache = Cache()
     with cache.lock(f"shelf-{hashlib.sha256(os.fsencode(root.absolute())).hexdigest()[:16]}", progress):
-        state, told = _state(root), {}
+        state, told = state_of(root), {}
         progress.stage("comparing releases", len(folders))
         for number, folder in enumerate(folders):
             before = folders[number - 1] if number else None
@@ -144,11 +147,12 @@ def refresh(root: Path, progress: Progress) -> None:
             with cache.lock(lock_of(folder), progress):  # nobody draws its pages meanwhile
                 told[folder.name] = _plate(folder, before, after, state.get(folder.name, {}))
             progress.step()
-        draw_list(root, [_shelved(folder, told[folder.name]) for folder in reversed(folders)])
+        draw_list(root, [shelved(folder, told[folder.name], pages=has_pages(folder)) for folder in reversed(folders)])
         write_whole(root / STATE, (json.dumps(told, indent=1, sort_keys=True) + "\n").encode())
 
 
-def _state(root: Path) -> dict[str, dict[str, object]]:
+def state_of(root: Path) -> dict[str, dict[str, object]]:
+    """What the comparisons of a folder's releases came to, by tag."""
     try:
         found = json.loads((root / STATE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -169,36 +173,12 @@ def _plate(folder: Path, before: Path | None, after: Path | None, state: dict[st
     told: dict[str, object] = {"key": key, "before": before.name if before else ""}
     if before is None and not state.get("before") and RELEASES in pages.digests:
         return {**told, "page": pages.digests[RELEASES]}  # as its build drew it: compared with the tag before, where there is one
-    sides = _sides(before, folder)
+    sides = sides_of(before, folder)
     if sides.found is not None:
         counts = operators_by_level(sides.found)
         told |= {str(level): counts[level] for level in Level}
-    told["page"] = _draw(folder, sides, pages, before, after) if has_pages(folder) else ""
+    told["page"] = _draw(folder, sides, before, after) if has_pages(folder) else ""
     return told
-
-
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """Two atlases compared, kernels and bindings included; `found` is None without an older one."""
-
-    found: Comparison | None
-    old: frozenset[str]  # operators
-    new: frozenset[str]
-
-
-def _sides(before: Path | None, folder: Path) -> _Sides:
-    with Reader(folder) as new:
-        after = new.oplist()
-        here = frozenset(after.rows) if after else frozenset()
-        if before is None or after is None:
-            return _Sides(None, frozenset(), here)
-        with Reader(before) as old:
-            listed = old.oplist()
-            if listed is None:
-                return _Sides(None, frozenset(), here)
-            found = compare(listed, after)
-            whole = with_atlases(found, old.compared(), new.compared())
-    return _Sides(whole, frozenset(listed.rows), here)
 
 
 def _drawn_from(folder: Path | None) -> str:
@@ -208,35 +188,18 @@ def _drawn_from(folder: Path | None) -> str:
         return f"{reader.info().inputs} {(folder / 'index.html').is_file()}"
 
 
-def _draw(folder: Path, sides: _Sides, pages: KnownPages, before: Path | None, after: Path | None) -> str:
+def _draw(folder: Path, sides: Sides, before: Path | None, after: Path | None) -> str:
     """Draw the plate of a release; gives the digest of the page."""
     from cartographer.render.collection import draw_plate
     from cartographer.render.known import KnownPages
-    from cartographer.render.pages.releases import plate
     from cartographer.render.urls import RELEASES
 
-    former = KnownPages.of(before) if before else None
-
-    def where(name: str) -> str | None:
-        if name in sides.new:
-            return pages.operator(name)
-        there = former.operator(name) if former and name in sides.old else None
-        return f"../{before.name}/{there}" if before and there else None
-
-    with Reader(folder) as reader:
-        source, followed = reader.info().source, reader.lineage()
-    page = plate(source.tag, sides.found, followed, where, collected=True, whole=True, before=_neighbour(before), after=_neighbour(after))
-    draw_plate(folder, source, page)
+    draw_plate(folder, *plate_of(folder, sides, before, after, known=KnownPages.of, drawn=has_pages))
     return KnownPages.of(folder).digests.get(RELEASES, "")
 
 
-def _neighbour(folder: Path | None) -> Neighbour | None:
-    from cartographer.render.pages.releases import Neighbour
-
-    return Neighbour(folder.name, f"../{folder.name}/") if folder and has_pages(folder) else None
-
-
-def _shelved(folder: Path, told: dict[str, object]) -> Shelved:
+def shelved(folder: Path, told: dict[str, object], *, pages: bool) -> Shelved:
+    """A release as the list shows it; `told` is what the comparison with the one before came to."""
     from cartographer.render.collection import Shelved
 
     with Reader(folder) as reader:
@@ -247,6 +210,6 @@ def _shelved(folder: Path, told: dict[str, object]) -> Shelved:
         return value if isinstance(value, int) else 0
 
     return Shelved(
-        folder.name, info.source.kind.value, info.source.commit or "", info.count("operators"), info.count("files"), has_pages(folder),
+        folder.name, info.source.kind.value, info.source.commit or "", info.count("operators"), info.count("files"), pages,
         str(told.get("before") or ""), count(Level.BREAK), count(Level.MAYBE), count(Level.INFO),
     )  # fmt: skip

@@ -1,48 +1,75 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A web server for one atlas: on the loopback address alone, for the files below one folder alone."""
+"""A web server for atlases: on the loopback address alone, for the files below one folder and what is drawn in their place alone."""
 
 from __future__ import annotations
 
+import io
 import os
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from cartographer.errors import StoreError
+from cartographer.errors import CartographerError, StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    Draw = Callable[[str], bytes | None]  # an address below the folder -> the file's bytes; None: what the disk has
 
 LIST = "releases.js"  # marks a folder that lists atlases (render/collection.py)
 _HOSTS = frozenset(("127.0.0.1", "localhost"))
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """GET and HEAD of files that really lie below the folder."""
+    """GET and HEAD of files that really lie below the folder, or that are drawn."""
 
     server_version = "cartographer"
     sys_version = ""
     timeout = 60  # of a silent connection: it must not hold a thread for ever
+
+    def __init__(self, *arguments: Any, draw: Draw, **options: Any) -> None:
+        self._draw = draw
+        super().__init__(*arguments, **options)
 
     def send_head(self) -> Any:
         # A page elsewhere may point its own name at 127.0.0.1; its Host header gives it away.
         if self.headers.get("Host", "").rpartition(":")[0] not in _HOSTS and self.headers.get("Host", "") not in _HOSTS:
             self.send_error(403, "this server answers to 127.0.0.1 only")
             return None
-        if not self._is_ours():
+        address = self._address()
+        if address is None:
             self.send_error(404)
             return None
-        return super().send_head()
+        try:
+            drawn = self._draw(address)
+        except CartographerError as error:
+            self.send_error(500, "this page cannot be drawn", str(error))
+            return None
+        return super().send_head() if drawn is None else self._head_of(address, drawn)
 
-    def _is_ours(self) -> bool:
-        """Whether the path lies below the folder, symbolic links followed, and is no hidden file."""
+    def _address(self) -> str | None:
+        """Where below the folder the path leads, symbolic links followed; None for what lies elsewhere and for hidden files."""
         try:
             root = os.path.realpath(self.directory)
             path = os.path.realpath(self.translate_path(self.path))
         except (ValueError, OSError):  # a NUL byte, a lone surrogate, a name beyond all lengths
-            return False
-        return path == root or (path.startswith(root + os.sep) and f"{os.sep}." not in path[len(root) :])
+            return None
+        below = path[len(root) :]
+        if path != root and (not path.startswith(root + os.sep) or f"{os.sep}." in below):
+            return None
+        whole = below.replace(os.sep, "/").removeprefix("/")
+        is_folder = self.path.partition("?")[0].partition("#")[0].endswith("/")
+        return f"{whole}/index.html".removeprefix("/") if is_folder else whole
+
+    def _head_of(self, address: str, drawn: bytes) -> io.BytesIO:
+        """The head of an answer that stands in no file, and its body."""
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(address))
+        self.send_header("Content-Length", str(len(drawn)))
+        self.end_headers()
+        return io.BytesIO(drawn)
 
     def list_directory(self, path: Any) -> None:  # noqa: ARG002
         self.send_error(404)  # a folder without a page of its own shows nothing
@@ -71,12 +98,10 @@ def site_of(folder: Path) -> tuple[Path, str]:
     return (above, f"{quote(folder.absolute().name)}/") if (above / LIST).is_file() else (folder, "")
 
 
-def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
-    """A server of `folder`, ready to run. Raises StoreError when there is no page, or the port is taken."""
-    if not (folder / "index.html").is_file():
-        raise StoreError("this atlas has no pages", where=str(folder), hint="build it without --no-html")
+def server(folder: Path, port: int = 0, draw: Draw = lambda _: None) -> ThreadingHTTPServer:
+    """A server of `folder`, ready to run; `draw` gives what stands in no file. Raises StoreError when the port is taken."""
     try:
-        return _Server(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
+        return _Server(("127.0.0.1", port), partial(_Handler, directory=str(folder), draw=draw))
     except OSError as error:
         raise StoreError(f"cannot listen on port {port}: {error.strerror}", hint="leave --port out to get a free one") from error
 

@@ -19,10 +19,11 @@ from cartographer.render.frames import SiteFrame
 from cartographer.render.known import KnownPages, digest_of, write_status
 from cartographer.render.site import plates
 from cartographer.render.terrain import FLOORS
-from cartographer.render.urls import LINES, RELEASES, root_from
+from cartographer.render.urls import LINES, RELEASES
+from cartographer.render.write import to_html
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from cartographer.model.source import SourceInfo
@@ -48,12 +49,16 @@ class Shelved:
     info: int = 0
 
 
-def draw_list(root: Path, shelved: Sequence[Shelved]) -> None:
-    """The page of the folder and the files of the switcher; `shelved` newest first."""
+def list_files(shelved: Sequence[Shelved], pages_of: Callable[[str], KnownPages]) -> dict[str, bytes]:
+    """The page of the folder and the files of the switcher, by address; `shelved` newest first, `pages_of` a tag."""
     addresses, contents = assets.collect()
-    environment = create()
-    page = environment.get_template("collection.html.jinja2").render(shelved=shelved, assets=addresses)
-    wanted = {**contents, **dict(_switcher(root, shelved)), "index.html": page.encode()}
+    page = create().get_template("collection.html.jinja2").render(shelved=shelved, assets=addresses)
+    return {**contents, **dict(_switcher(shelved, pages_of)), "index.html": page.encode()}
+
+
+def draw_list(root: Path, shelved: Sequence[Shelved]) -> None:
+    """Write the page of the folder and the files of the switcher; `shelved` newest first."""
+    wanted = list_files(shelved, lambda tag: KnownPages.of(root / tag))
     try:
         for address, data in wanted.items():
             _put(root / address, data)
@@ -73,12 +78,12 @@ def part_of(address: str) -> str:
     return first if first == "op" else "rest"
 
 
-def _switcher(root: Path, shelved: Sequence[Shelved]) -> Iterator[tuple[str, bytes]]:
+def _switcher(shelved: Sequence[Shelved], pages_of: Callable[[str], KnownPages]) -> Iterator[tuple[str, bytes]]:
     """releases.js, and for each part of the sites which releases have which pages."""
     drawn = [one.tag for one in shelved if one.pages]
     having: dict[str, dict[str, list[int]]] = {}
     for number, tag in enumerate(drawn):
-        for address in KnownPages.of(root / tag).digests:
+        for address in pages_of(tag).digests:
             if address.endswith(".html"):
                 having.setdefault(part_of(address), {}).setdefault(address.removesuffix(".html"), []).append(number)
     yield LIST, f"var ATLAS_RELEASES={_json(drawn)},ATLAS_PAGES={{}};\n".encode()
@@ -103,13 +108,17 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("</", "<\\/")
 
 
+def plate_files(source: SourceInfo, page: Page, known: KnownPages) -> dict[str, bytes]:
+    """The plate of releases of a site that has the pages `known`, and the assets that it needs."""
+    addresses, contents = assets.collect()
+    frame = SiteFrame(source.version, source.tag, source.commit or "", plates(lines=LINES in known.digests), collected=True, assets=addresses, floors=FLOORS)
+    return {RELEASES: to_html(create(), frame, page), **contents}
+
+
 def draw_plate(out: Path, source: SourceInfo, page: Page) -> None:
     """Draw the plate of releases of a site that stands, and note it in the site's own list."""
-    addresses, contents = assets.collect()
     known = KnownPages.of(out)
-    frame = SiteFrame(source.version, source.tag, source.commit or "", plates(lines=LINES in known.digests), collected=True, assets=addresses, floors=FLOORS)
-    template = create().get_template(page.template)
-    drawn = {RELEASES: template.render(page=page, view=page.view, site=frame, root=root_from(page.address)).encode(), **contents}
+    drawn = plate_files(source, page, known)
     try:
         for address, data in drawn.items():
             _put(out / address, data)

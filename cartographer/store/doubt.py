@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RecursionError, MemoryError, sqlite3.Error)
+_ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RecursionError, MemoryError, sqlite3.Error, zlib.error)
 
 
 @contextmanager

@@ -103,7 +103,7 @@ class Lists:
         from cartographer.store import since_rows
 
         rows = self._all("SELECT value FROM meta WHERE key = 'since'")
-        return since_rows.unpacked(rows[0][0] if rows else None)
+        return since_rows.unpacked(rows[0][0] if rows else None, self.path)
 
     def kernels(self, roles: tuple[str, ...] = ("entry", "kernel", "device")) -> tuple[KernelRow, ...]:
         """All places of these roles with the operators that reach them, sorted by symbol: the way back of the chains."""

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import zlib
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from cartographer.errors import StoreError
 from cartographer.model.change import Comparison
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def packed(found: Comparison | None) -> bytes | None:
@@ -16,11 +20,12 @@ def packed(found: Comparison | None) -> bytes | None:
     return None if found is None else zlib.compress(msgspec.json.encode(found), 9)
 
 
-def unpacked(data: bytes | None) -> Comparison | None:
-    """The comparison again; None for an atlas that was compared with nothing. Raises StoreError."""
+def unpacked(data: bytes | None, where: Path) -> Comparison | None:
+    """The comparison again; None for an atlas that was compared with nothing. Raises StoreError that names the file `where`."""
     if data is None:
         return None
     try:
         return msgspec.json.decode(zlib.decompress(data), type=Comparison)
     except (TypeError, zlib.error, msgspec.MsgspecError) as error:
-        raise StoreError(f"what changed since the release before cannot be read ({error})", hint="build the atlas again with `cartographer build`") from error
+        raise StoreError(f"the atlas is damaged: what changed since the release before cannot be read ({error})", where=str(where),
+                         hint="build the atlas again with `cartographer build`") from error  # fmt: skip

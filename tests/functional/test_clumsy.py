@@ -48,7 +48,7 @@ USES = [
     ("line pink", {2}), ("line blue -a {cut}", {1}), ("line blue -a {odd}", {0, 1}), ("verify {nowhere}", {1}), ("verify {atlas} --python {nowhere}", {1, 2}), ("verify {atlas} --python /bin/true", {1, 2}), ("verify {atlas} --python /bin/false", {1, 2}),
     ("verify {atlas} --python {folder}", {1, 2}), ("verify {atlas} --python {empty}", {1, 2}), ("verify {atlas} --python {nul}", {2}), ("verify {atlas} --python /bin/yes", {1, 2}),
     ("export {nowhere}", {1}), ("export {atlas} -o {folder}", {2}), ("export {atlas} -o {nowhere}/x/y", {1, 2}), ("export {atlas} -o /dev/full", {1}), ("export {atlas} -o {empty}", {1, 2}), ("export {atlas} -o {nul}", {2}), ("export {cut}", {1}),
-    ("serve {nowhere}", {1}), ("serve {file}", {1}), ("serve {atlas}", {1}), ("serve --port 70000", {2}), ("serve --port -1", {2}), ("serve --port x", {2}), ("serve {nul}", {2}), ("serve {empty}", {1}), ("serve {cut}", {1}),
+    ("serve {nowhere}", {1}), ("serve {file}", {1}), ("serve {older}", {1}), ("serve --port 70000", {2}), ("serve --port -1", {2}), ("serve --port x", {2}), ("serve {nul}", {2}), ("serve {empty}", {1}), ("serve {cut}", {1}),
     ("list extra", {2}), ("list --frobnicate", {2}), ("list", {0, 1}), ("clean nothing", {1, 2}), ("clean ../..", {1, 2}), ("clean {folder} -y", {1, 2}), ("clean -n", {0}), ("completion tcsh", {2}), ("completion", {0, 1, 2}), ("--help extra", {0, 2}),
 ]  # fmt: skip
 

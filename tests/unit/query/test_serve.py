@@ -144,11 +144,9 @@ def test_only_the_loopback_address(running):
     assert running.server_address[0] == "127.0.0.1"
 
 
-def test_taken_port_and_no_pages(running, tmp_path):
+def test_taken_port(running, tmp_path):
     with pytest.raises(StoreError, match="cannot listen"):
         serve.server(tmp_path / "site", running.server_port)
-    with pytest.raises(StoreError, match="no pages"):
-        serve.server(tmp_path)
     assert socket.gethostbyname("127.0.0.1") == "127.0.0.1"
 
 

@@ -40,7 +40,8 @@ def test_the_list_and_the_parts_of_the_switcher(tmp_path):
     assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["op.js", "rest.js", "source-aten.js"]
     assert (tmp_path / "pages/op.js").read_text() == 'ATLAS_PAGES["op"]=[[[0],{"op":"new"}],[[0,1],{"op":"add"}]];\n'
     listed = (tmp_path / "index.html").read_text()
-    assert "v0 <span class=note>no pages" in listed
+    assert "v0 <span class=note>not drawn" in listed
+    assert listed.count("cartographer serve") == 1
     assert 'href="v2/releases/index.html">v1 to v2' in listed
 
 
