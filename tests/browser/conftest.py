@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ import pytest
 from cartographer.checkout.demo import make_demo_repository
 from cartographer.checkout.open import SourceRequest
 from cartographer.pipeline.collection import build_all
+from cartographer.pipeline.serving import Undrawn
 from cartographer.progress import SilentProgress
+from cartographer.query import serve
 from cartographer.render.write import write_site
 from cartographer.store import writer
 from cartographer.store.reader import Reader
@@ -79,12 +82,27 @@ def small_site(tmp_path_factory):
 @pytest.fixture(scope="session")
 def shelf(tmp_path_factory):
     """The three releases of mini torch, side by side."""
-    folder = tmp_path_factory.mktemp("shelf")
+    return _shelf(tmp_path_factory.mktemp("shelf"))
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory):
+    """The address of a served folder of the three releases, of which only the newest is drawn."""
+    folder = _shelf(tmp_path_factory.mktemp("served"), pages=1)
+    with serve.server(folder, draw=Undrawn(folder)) as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield serve.address(running)
+        running.shutdown()
+        thread.join()
+
+
+def _shelf(folder, **options):
     repo = make_demo_repository(folder / "mini_torch.git")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CARTOGRAPHER_CACHE", str(folder / "cache"))
         tags = ("v0.1.0", "v0.2.0", "v0.3.0")
-        assert build_all([SourceRequest(version=tag, repo=str(repo)) for tag in tags], folder / "atlases", SilentProgress(), workers=1) == ()
+        assert build_all([SourceRequest(version=tag, repo=str(repo)) for tag in tags], folder / "atlases", SilentProgress(), workers=1, **options) == ()
     return folder / "atlases"
 
 

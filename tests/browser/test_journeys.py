@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import urllib.request
+
 import pytest
 
 pytestmark = pytest.mark.browser
@@ -193,6 +195,20 @@ def test_the_switcher_falls_back_to_what_is_there(browser, shelf):
     _, address = other_releases(browser, here.as_uri())["v0.1.0"]
     assert (here.parent / address).resolve().is_file()
     assert "/v0.1.0/" in str((here.parent / address).resolve())
+    browser.size(390)
+    other_releases(browser, here.as_uri())
+    browser.run("document.querySelector('details.versions small').textContent = ' no such page: source/' + 'aten/src/ATen/native/'.repeat(3)")
+    assert browser.run("(box => [box.left >= 0, box.right <= innerWidth, box.bottom <= innerHeight])(document.querySelector('details.versions ul').getBoundingClientRect())") == [True] * 3
+    browser.run("document.querySelector('details.versions ul').append(...Array.from({length: 60}, () => document.querySelector('details.versions li').cloneNode(true)))")
+    assert browser.run("document.querySelector('details.versions ul').getBoundingClientRect().bottom <= innerHeight"), "thirty releases can be scrolled to"
+
+
+def test_nothing_stands_before_the_search_results(browser, shelf):
+    browser.size(390)
+    ask(browser, shelf / "v0.3.0", "mul")
+    covered = """(box => Array.from({length: 10000}, (_, n) => [box.left + 2 + n % 100 * (box.width - 4) / 99, box.top + 2 + (n / 100 | 0) * (box.height - 4) / 99]).filter(
+        ([x, y]) => !document.elementFromPoint(x, y).closest('#results')))(document.querySelector('#results').getBoundingClientRect())"""
+    assert browser.run(covered) == []
 
 
 def test_without_scripts_the_switcher_leads_to_the_list(browser, shelf):
@@ -200,5 +216,45 @@ def test_without_scripts_the_switcher_leads_to_the_list(browser, shelf):
     try:
         browser.open((shelf / "v0.3.0/op/mul.html").as_uri())
         assert browser.run("[...document.querySelectorAll('details.versions a')].map(a => a.getAttribute('href'))") == ["../../index.html"]
+    finally:
+        browser.scripts(on=True)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_served_releases_that_are_not_drawn_are_read_like_the_others(browser, served, width):
+    browser.size(width)
+    browser.dark(False)
+    browser.open(served)
+    assert browser.run("[...document.querySelectorAll('th[scope=row] a')].map(a => a.textContent)") == ["v0.3.0", "v0.2.0", "v0.1.0"]
+    assert "not drawn" not in browser.run("document.body.textContent")
+    browser.run("[...document.querySelectorAll('a')].find(a => a.textContent === 'v0.1.0 to v0.2.0').click()")
+    browser.until("location.pathname === '/v0.2.0/releases/index.html' && document.readyState === 'complete'")
+    browser.press("/")
+    browser.type("cholesky")  # new in this release
+    browser.until("document.querySelectorAll('#results li').length > 0 && document.querySelector('#results').getAttribute('aria-busy') === 'false'")
+    browser.press("Enter")
+    browser.until("location.pathname === '/v0.2.0/op/cholesky.html' && document.readyState === 'complete'")
+
+    for page, hash_ in (("op/mul.html", "#mul.Tensor"), ("source/torch/__init__.py.html", "")):
+        found = other_releases(browser, f"{served}v0.1.0/{page}{hash_}")
+        assert all(text == tag for tag, (text, _) in found.items() if tag.startswith("v"))
+        browser.run("[...document.querySelectorAll('details.versions a')].find(a => a.textContent === 'v0.3.0').click()")  # drawn
+        browser.until(f"location.pathname === '/v0.3.0/{page}' && document.readyState === 'complete'")
+        other_releases(browser, f"{served}v0.3.0/{page}{hash_}")
+        browser.run("[...document.querySelectorAll('details.versions a')].find(a => a.textContent === 'v0.2.0').click()")
+        browser.until(f"location.pathname === '/v0.2.0/{page}' && location.hash === '{hash_}' && document.readyState === 'complete'")
+        assert browser.run("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert [trouble for trouble in browser.troubles() if not trouble.startswith(f"request: {served}")] == []
+
+
+def test_served_releases_without_scripts(browser, served):
+    browser.scripts(on=False)
+    try:
+        browser.open(f"{served}v0.1.0/op/mul.html")
+        for address in browser.run("[...document.querySelectorAll('a')].map(a => a.href).filter(a => a.startsWith(location.origin))"):
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address) as answer:
+                assert answer.status == 200
+        browser.open(f"{served}v0.1.0/op/../../index.html")
+        assert len(browser.run("[...document.querySelectorAll('th[scope=row] a')].map(a => a.href)")) == 3
     finally:
         browser.scripts(on=True)
