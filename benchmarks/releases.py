@@ -84,7 +84,7 @@ def tell(built: list[Built], cache: float) -> None:
     print(f"{MANY} releases: {built[0].cpu + (MANY - 1) * (base + slope * mean):,.0f} s CPU without pages")
     for which, each in (("the mean of these", sum(databases) / len(databases)), ("the largest", max(databases))):
         whole = MANY * each + pages
-        print(f"{MANY} releases like {which}: {MANY * each:,.0f} MB of databases of {each:.1f} MB, {pages:,.0f} MB of pages of the newest {drawn}:"
+        print(f"{MANY} releases like {which}: {MANY * each:,.0f} MB of databases of {each:.1f} MB, {pages:,.0f} MB of pages of {drawn}:"
               f" {whole:,.0f} MB, {'under' if whole < LIMIT else 'NOT under'} {LIMIT:,} MB")  # fmt: skip
 
 

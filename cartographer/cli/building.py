@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--offline", is_flag=True, help="Use what the cache holds; reach no network.")
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that parse. Default: one a core.")
 @click.option("--no-html", is_flag=True, help="Write atlas.db alone.")
-@click.option("--pages", type=click.IntRange(0), metavar="N", help="Of several releases, draw the pages of the N newest alone; `serve` draws the others as they are read. Default: all of up to 8, of more the newest 2.")
+@click.option("--pages", type=click.IntRange(0), metavar="N", help="Of several releases, draw the pages of the N newest alone; `serve` draws the others as they are read. Default: all of up to 8; of more, the newest alone.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
 def build_command(
     versions: tuple[str, ...], repo: str | None, sources: tuple[str, ...], origin: str | None, history: str, all_releases: bool, out: Path | None,

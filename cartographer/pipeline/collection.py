@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cartographer.render.collection import Shelved
 
 OLDEST = (1, 0)  # of PyTorch's own releases
-FEW, NEWEST = 8, 2  # so many releases are drawn, all of them; of more, the newest alone: thirty stay under a gigabyte
+FEW, NEWEST = 8, 1  # up to so many releases are drawn, all of them; of more, only so many of the newest: thirty stay under a gigabyte
 STATE = ".releases.json"  # what the plates were drawn from, and the counts that the list shows
 
 
@@ -72,7 +72,7 @@ def build_all(
     given = _in_order(requests)
     if pages is None and len(given) > FEW:
         pages = NEWEST
-        progress.note(f"{len(given)} releases: pages of the newest {NEWEST} are drawn, `cartographer serve` draws the others as they are read (--pages {len(given)} draws all)")
+        progress.note(f"{len(given)} releases: pages of the newest alone are drawn, `cartographer serve` draws the others as they are read (--pages {len(given)} draws all)")
     beside = lineage.together(lineage.of_requests(asked for asked in given if len(given) > 1 and (asked.source is not None or asked.from_wheel)), lineage.of_atlases(shelf(root)))
     failed = []
     for number, request in enumerate(given):

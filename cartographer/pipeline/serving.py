@@ -7,6 +7,7 @@ drew is read from its files; only what speaks of its neighbours is drawn anew wh
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -82,7 +83,9 @@ class Undrawn:
 
         def read() -> demand.OnDemand:
             with collector_at_rest():
-                return demand.open_site(folder, collected=collected)
+                site = demand.open_site(folder, collected=collected)
+            gc.freeze()  # a collector that went through all of it now and then would hold up a reader for a second
+            return site
 
         return self._sites.get((folder, collected, _identity(folder)), read)
 
