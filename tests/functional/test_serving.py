@@ -102,6 +102,14 @@ def test_an_atlas_alone_is_drawn_as_one(mini_repo, tmp_path):
         assert bare(address) == data, address
 
 
+def test_a_page_that_is_lost_is_drawn(shelves, drawn, bare):
+    shutil.copytree(shelves / "drawn" / NEW, bare / NEW, dirs_exist_ok=True)
+    (bare / NEW / "op/mul.html").unlink()
+    undrawn = Undrawn(bare)
+    assert undrawn(f"{NEW}/op/mul.html") == drawn[f"{NEW}/op/mul.html"]
+    assert undrawn(f"{NEW}/op/mul.json") is None, "the disk has it"
+
+
 def test_what_a_running_torch_said_is_drawn(bare):
     undrawn = Undrawn(bare)
     before = undrawn(f"{NEW}/checks/index.html")
