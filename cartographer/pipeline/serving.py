@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import gc
 import os
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 from cartographer.errors import CartographerError
 from cartographer.pipeline.building import has_pages
@@ -18,7 +19,6 @@ from cartographer.pipeline.plates import plate_of, sides_of
 from cartographer.pipeline.recent import Recent
 from cartographer.processes import collector_at_rest
 from cartographer.render import assets, collection, demand
-from cartographer.render.collection import Shelved
 from cartographer.render.known import STATUS, KnownPages
 from cartographer.render.urls import RELEASES
 from cartographer.store import database, verified
@@ -26,8 +26,10 @@ from cartographer.store.doubt import doubting
 from cartographer.store.reader import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable
     from pathlib import Path
+
+T = TypeVar("T")
 
 SITES = 3  # read whole and kept: the largest take 250 MB each
 PLATES = 12
@@ -44,7 +46,7 @@ class Undrawn:
         self._sites: Recent[demand.OnDemand] = Recent(SITES)
         self._plates: Recent[dict[str, bytes]] = Recent(PLATES)
         self._pages: Recent[KnownPages] = Recent(_OUTLINES)
-        self._lists: Recent[dict[str, bytes]] = Recent(1)
+        self._lists: Recent[dict[str, bytes]] = Recent(2)  # the page, and what the switcher reads
         self._shelves: Recent[tuple[Path, ...]] = Recent(1)
 
     def __call__(self, address: str) -> bytes | None:
@@ -54,7 +56,7 @@ class Undrawn:
         name, _, rest = address.partition("/")
         if rest and self._holds_atlas(self.root / name):
             return self._file(self.root / name, rest)
-        return self._listed().get(address) if name in _LISTS else None
+        return self._listed(address) if name in _LISTS else None
 
     def check(self, folder: Path) -> None:
         """Raise StoreError when the atlas in `folder` cannot be read."""
@@ -119,25 +121,30 @@ class Undrawn:
         found = tuple((path.parent, _identity(path.parent)) for path in sorted(self.root.glob(f"*/{database.FILE_NAME}")))
         return self._shelves.get(found, lambda: tuple(folder for folder in shelf(self.root) if self._holds_atlas(folder)))
 
-    def _listed(self) -> dict[str, bytes]:
-        """The files of the list and the switcher, where a release is not drawn: all are to be read here."""
+    def _listed(self, address: str) -> bytes | None:
+        """A file of the list or the switcher, where a release is not drawn: all are to be read here."""
         folders = self._shelf()
         if all(map(has_pages, folders)):
-            return {}
-        key: Hashable = tuple((folder, _identity(folder)) for folder in folders)
-        return self._lists.get(key, lambda: self._list(folders))
+            return None
+        make = self._switcher if address == collection.LIST or address.startswith(f"{collection.PAGES}/") else self._list
+        key = (make.__name__, *((folder, _identity(folder)) for folder in folders))
+        return self._lists.get(key, lambda: make(folders)).get(address)
 
     def _list(self, folders: tuple[Path, ...]) -> dict[str, bytes]:
-        told, pages, rows = state_of(self.root), dict[str, KnownPages](), list[Shelved]()
-        for folder in reversed(folders):
-            try:
-                with doubting(folder):
-                    row = shelved(folder, told.get(folder.name, {}), pages=True)
-                    pages[folder.name] = self._pages_of(folder)
-            except CartographerError:  # it says so itself when it is asked for a page
-                continue
-            rows.append(row)
-        return collection.list_files(rows, pages.__getitem__)
+        told = state_of(self.root)
+        return collection.list_files([*_readable(folders, lambda folder: shelved(folder, told.get(folder.name, {}), pages=True)).values()])
+
+    def _switcher(self, folders: tuple[Path, ...]) -> dict[str, bytes]:
+        return collection.switcher_files(_readable(folders, self._pages_of))
+
+
+def _readable(folders: tuple[Path, ...], read: Callable[[Path], T]) -> dict[str, T]:
+    """What is read of each release, the newest first. One that cannot be read is left out: it says so itself when a page of it is asked for."""
+    found = {}
+    for folder in reversed(folders):
+        with suppress(CartographerError), doubting(folder):
+            found[folder.name] = read(folder)
+    return found
 
 
 def _identity(folder: Path) -> tuple[tuple[int, int, int], ...]:

@@ -23,7 +23,7 @@ from cartographer.render.urls import LINES, RELEASES
 from cartographer.render.write import to_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from cartographer.model.source import SourceInfo
@@ -49,16 +49,16 @@ class Shelved:
     info: int = 0
 
 
-def list_files(shelved: Sequence[Shelved], pages_of: Callable[[str], KnownPages]) -> dict[str, bytes]:
-    """The page of the folder and the files of the switcher, by address; `shelved` newest first, `pages_of` a tag."""
+def list_files(shelved: Sequence[Shelved]) -> dict[str, bytes]:
+    """The page of the folder and its assets, by address; `shelved` newest first."""
     addresses, contents = assets.collect()
     page = create().get_template("collection.html.jinja2").render(shelved=shelved, assets=addresses)
-    return {**contents, **dict(_switcher(shelved, pages_of)), "index.html": page.encode()}
+    return {**contents, "index.html": page.encode()}
 
 
 def draw_list(root: Path, shelved: Sequence[Shelved]) -> None:
     """Write the page of the folder and the files of the switcher; `shelved` newest first."""
-    wanted = list_files(shelved, lambda tag: KnownPages.of(root / tag))
+    wanted = {**list_files(shelved), **switcher_files({one.tag: KnownPages.of(root / one.tag) for one in shelved if one.pages})}
     try:
         for address, data in wanted.items():
             _put(root / address, data)
@@ -78,21 +78,21 @@ def part_of(address: str) -> str:
     return first if first == "op" else "rest"
 
 
-def _switcher(shelved: Sequence[Shelved], pages_of: Callable[[str], KnownPages]) -> Iterator[tuple[str, bytes]]:
-    """releases.js, and for each part of the sites which releases have which pages."""
-    drawn = [one.tag for one in shelved if one.pages]
+def switcher_files(pages: Mapping[str, KnownPages]) -> dict[str, bytes]:
+    """releases.js, and for each part of the sites which releases have which pages; `pages` by tag, the newest first."""
     having: dict[str, dict[str, list[int]]] = {}
-    for number, tag in enumerate(drawn):
-        for address in pages_of(tag).digests:
+    for number, known in enumerate(pages.values()):
+        for address in known.digests:
             if address.endswith(".html"):
                 having.setdefault(part_of(address), {}).setdefault(address.removesuffix(".html"), []).append(number)
-    yield LIST, f"var ATLAS_RELEASES={_json(drawn)},ATLAS_PAGES={{}};\n".encode()
-    for part, pages in having.items():
+    files = {LIST: f"var ATLAS_RELEASES={_json([*pages])},ATLAS_PAGES={{}};\n".encode()}
+    for part, releases_of in having.items():
         groups: dict[tuple[int, ...], list[str]] = {}
-        for address in sorted(pages):
-            groups.setdefault(tuple(pages[address]), []).append(address)
+        for address in sorted(releases_of):
+            groups.setdefault(tuple(releases_of[address]), []).append(address)
         told = [[list(numbers), _folded(found)] for numbers, found in sorted(groups.items())]
-        yield f"{PAGES}/{part}.js", f'ATLAS_PAGES["{part}"]={_json(told)};\n'.encode()
+        files[f"{PAGES}/{part}.js"] = f'ATLAS_PAGES["{part}"]={_json(told)};\n'.encode()
+    return files
 
 
 def _folded(addresses: Sequence[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ A site in memory has it at hand; of a database alone it takes some hundredths of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.guide import texts
@@ -15,7 +15,7 @@ from cartographer.render.catalog import PART, page_keys
 from cartographer.render.site import DEVICE_KINDS, DEVICE_ROLES, FUNCTION_ROLES, settled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from cartographer.render.site import Site
     from cartographer.render.urls import CaseSafe
@@ -60,14 +60,21 @@ def of_atlas(reader: Reader) -> Outline:
     device = {(path, line) for _symbol, path, line in reader.steps(DEVICE_ROLES)}
     device |= {(symbol.path, symbol.line) for kind in DEVICE_KINDS for symbol in reader.symbols(kind)}
     return Outline(
-        tuple(sorted(set(keys.values()))), tuple(sorted(set(_folders(files)))), files, tuple(text.slug for text in texts.load()),
+        tuple(sorted(set(keys.values()))), tuple(sorted(_folders(files))), files, _texts(),
         sum(count for _namespace, _base, count in groups), info.count("stubs"), len(reader.steps(FUNCTION_ROLES)), len(device), info.count("unresolved"),
     )  # fmt: skip
 
 
-def _folders(paths: Iterable[str]) -> Iterator[str]:
+def _folders(paths: Iterable[str]) -> set[str]:
     """The folders above these paths; "" is the root."""
-    yield ""
+    found = {""}
     for path in paths:
-        while path := path.rpartition("/")[0]:
-            yield path
+        folder = path
+        while (folder := folder.rpartition("/")[0]) not in found:
+            found.add(folder)
+    return found
+
+
+@cache
+def _texts() -> tuple[str, ...]:
+    return tuple(text.slug for text in texts.load())
