@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.dispatch.build import in_view
-from cartographer.dispatch.layers import layers_of
+from cartographer.dispatch.layers import Layers
 from cartographer.dispatch.table import Tables, shown_keys
 from cartographer.model.atlas import Unresolved
 from cartographer.model.dispatch import CATCH_ALL
@@ -66,10 +66,10 @@ def _with_tables(operators: list[Operator], collected: Collected, rules: KeyRule
     fallbacks = collected.findings.fallbacks
     shown = shown_keys(rules, (r for o in operators for r in o.registrations), fallbacks, complete=collected.complete)
     tables = Tables(rules, fallbacks, shown, complete=collected.complete)
+    layers = Layers(rules, tables)
     for operator in operators:
         dispatch = tables.of(operator.registrations)
-        layers = layers_of(rules, tables, dispatch, operator.registrations)
-        yield replace(operator, dispatch=dispatch, layers=layers)
+        yield replace(operator, dispatch=dispatch, layers=layers.of(dispatch, operator.registrations))
 
 
 def _operator(defined: Defined, notes: list[Unresolved]) -> Operator:

@@ -103,6 +103,8 @@ class CallGraph:
             return None
         told = [c for c in spot.conditions if (self.world.allows((c,)) is None if c in guards else not on_device(c, self.device))]
         without = allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in guards)
+        if not without and len(told) == len(spot.conditions):
+            return spot
         return spot._replace(conditions=tuple(told), without=without)
 
     def _launch(self, spot: Spot) -> Site:

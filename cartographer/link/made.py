@@ -113,7 +113,7 @@ class Maker:
         if key not in self._defining:
             self._defining[key] = False  # a macro that mentions itself
             text = " ".join(t.text for t in macro.body)
-            self._defining[key] = any(m[1] not in _KEYWORDS for m in _BODY.finditer(text)) or any(
+            self._defining[key] = ("{" in text and any(m[1] not in _KEYWORDS for m in _BODY.finditer(text))) or any(
                 self._mentions(token, macro, path) for token in macro.body if token.kind == "name"
             )
         return self._defining[key]

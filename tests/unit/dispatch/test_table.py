@@ -5,7 +5,7 @@ import pytest
 
 from cartographer.dispatch.findings import Fallback
 from cartographer.dispatch.keys import KEYS, SETS_H, read_rules
-from cartographer.dispatch.layers import layers_of
+from cartographer.dispatch.layers import Layers
 from cartographer.dispatch.table import NOT_TOLD, Tables, shown_keys
 from cartographer.expand.macros import MacroTable
 from cartographer.model.dispatch import DIRECT, FALLBACK
@@ -109,7 +109,7 @@ def test_sources_without_cpp_files_say_what_is_assumed(key_texts, key_macros):
 def test_layers_from_the_outside_in(rules):
     tables = Tables(rules, FALLBACKS)
     registrations = [Registration("CPU", "f", Origin.YAML), Registration("Autograd", "g", Origin.LIBRARY, place=HERE)]
-    layers = {layer.key: layer for layer in layers_of(rules, tables, tables.of(registrations), registrations)}
+    layers = {layer.key: layer for layer in Layers(rules, tables).of(tables.of(registrations), registrations)}
     assert next(iter(layers)) == "FuncTorchBatched"
     assert layers["AutogradFunctionality"].acts
     assert layers["AutogradFunctionality"].place == HERE
