@@ -210,13 +210,13 @@ class Bodies:
         name = _MEMBER.split(spot.call.name)[0].strip()
         if not name:
             before = spot.inside.fact.calls[spot.order - 1] if spot.order else None
-            return self._result(before.name) if before is not None and before.form in ("call", "method") else ""
+            return self.result(before.name) if before is not None and before.form in ("call", "method") else ""
         if name in body.parameters:
             return body.parameters[name].rpartition(name)[0]
         local = self.variables(spot.inside)
-        return self._result(local.results[name]) if name in local.results else local.written_class(name)
+        return self.result(local.results[name]) if name in local.results else local.written_class(name)
 
-    def _result(self, function: str) -> str:
+    def result(self, function: str) -> str:
         """The type that a function gives back, when all functions of its name agree."""
         last = _MEMBER.split(function)[-1]
         found = {d.fact.returns for d in (*self.index.named(last), *self.index.declarations.get(last, ())) if self.follows(d) and d.fact.returns}
@@ -284,6 +284,19 @@ def split_template(text: str) -> list[str]:
             parts.append(text[start:at].strip())
             start = at + 1
     return [p for p in (*parts, text[start:].strip()) if p]
+
+
+def arguments_at(text: str, opening: int) -> tuple[str, ...]:
+    """The arguments between the parenthesis at `opening` and the one that closes it."""
+    depth, start, found = 0, opening + 1, []
+    for at in range(opening, len(text)):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth == 0 or (depth == 1 and text[at] == ","):
+            found.append(text[start:at].strip())
+            start = at + 1
+        if depth == 0:
+            break
+    return tuple(found)
 
 
 def _number(call: Call) -> int | None:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH
+from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at
 from cartographer.link.conditions import on_device
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, library
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
+from cartographer.link.overloads import Overloads
 from cartographer.link.sites import Given, Site, Spot
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ class CallGraph:
     def handed(self) -> Handed:
         """Reads what calls hand over."""
         return Handed(self.index, self.names, self.bodies, self.device)
+
+    @cached_property
+    def overloads(self) -> Overloads:
+        """Tells overloads apart."""
+        return Overloads(self.bodies)
 
     def sites(self, defined: Defined) -> tuple[Site, ...]:
         """The sites of one body, in order."""
@@ -179,8 +185,24 @@ class CallGraph:
         if spot.call.form != "construct":
             targets = self.names.functions(name, spot.scope, spot.handed.number)
             if targets and not _constructor(targets[0]):
-                return tuple(sorted(targets, key=_by_type)[:6])
-        return tuple(m for c in general(self.names.classes(name, spot.scope)) if self.follows(c) for m in self.handed.runs(c))
+                return tuple(sorted(self._overload(targets, spot), key=_by_type)[:6])
+        return tuple(m for c in general(self.names.classes(name, spot.scope)) if self.follows(c) for m in self._run(c, spot))
+
+    def _overload(self, targets: tuple[Defined, ...], spot: Spot) -> tuple[Defined, ...]:
+        """Of overloads the one for the types of the arguments; constants may be macros, and count when all take so many."""
+        arguments = spot.call.arguments
+        if len(targets) < 2 or (spot.handed.number is None and not all(self.names.takes(d, len(arguments)) for d in targets)):
+            return targets
+        return self.overloads.meant(targets, arguments, spot)
+
+    def _run(self, cls: Defined, spot: Spot) -> tuple[Defined, ...]:
+        """What a functor runs; of several call operators the one that takes what it is called with: `Functor<true>()(self, dim)`."""
+        runs = self.handed.runs(cls)
+        if len(runs) < 2 or spot.call.arguments or runs[0].name != "operator()":
+            return runs
+        arguments = self.handed.called_with(spot)
+        fitting = [d for d in runs if self.names.takes(d, len(arguments))] if arguments else []
+        return self.overloads.meant(fitting, arguments, spot) if fitting else runs
 
     def _operator(self, spot: Spot, name: str, targets: tuple[Defined, ...], around: Mapping[str, str]) -> Called | None:
         """The operator that a plain name means. Inside at::native it is the native function, if there is one."""
@@ -279,7 +301,7 @@ class CallGraph:
                 given = (Given("lambda", spot.inside.path, start + text.count("\n", 0, opening)),) if opening >= 0 else ()
                 yield spot.site("loop", bare(name), given=given, line=line)
             elif name.isupper():
-                yield from self._macro_body(name, _arguments_at(text, match.end() - 1), spot, depth + 1)
+                yield from self._macro_body(name, arguments_at(text, match.end() - 1), spot, depth + 1)
             elif len(name) > 3 and name not in launched:
                 targets = tuple(d for d in self.names.functions(name, spot.scope) if self.follows(d))
                 if targets:
@@ -301,19 +323,6 @@ def _substituted(macro: MacroDefinition, arguments: tuple[str, ...]) -> str:
         return macro.body
     pattern = re.compile(r"\b(" + "|".join(map(re.escape, named)) + r")\b")
     return re.sub(r"\s*##\s*", "", pattern.sub(lambda m: named[m[1]], macro.body))
-
-
-def _arguments_at(text: str, opening: int) -> tuple[str, ...]:
-    """The arguments between the parenthesis at `opening` and the one that closes it."""
-    depth, start, found = 0, opening + 1, []
-    for at in range(opening, len(text)):
-        depth += (text[at] in "([{") - (text[at] in ")]}")
-        if depth == 0 or (depth == 1 and text[at] == ","):
-            found.append(text[start:at].strip())
-            start = at + 1
-        if depth == 0:
-            break
-    return tuple(found)
 
 
 def _constructor(defined: Defined) -> bool:

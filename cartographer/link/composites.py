@@ -34,7 +34,8 @@ _ARGUMENTS = tuple((kind, re.compile(pattern)) for kind, pattern in (
     ("ScalarType", r"^(at::|c10::|torch::)?k(Long|Float|Double|B?Half|BFloat16|Bool|Int|Byte|Char|Short|Complex\w+)$|(scalar_type|\.dtype)\(\)$"),
     ("TensorOptions", r"options\(.*\)$|\.(dtype|device|layout|memory_format)\(.+\)$|^(at::|torch::)?(TensorOptions|dtype|device)\("),
     ("int[]", r"\.(sym_)?(sizes|strides)\(\)$"),
-    ("int", r"\.(numel|dim|sym_numel|size)\(\d*\)$"),
+    ("int", r"\.(numel|dim|sym_numel|size)\(\d*\)$|\.to(Long|Int)\(\)$"),
+    ("float", r"\.to(Double|Float)\(\)$"),
     ("Scalar", r"^(at::|c10::)?Scalar\("),
 ))  # fmt: skip
 _NOTE = re.compile(r"^/\*.*?\*/\s*")  # the name of a parameter, before the argument
@@ -218,11 +219,11 @@ def _score(shape: Shape, classes: Sequence[str], *, skip_self: bool, outf: bool)
             continue
         score = 10
         for (theirs, _), mine in zip(form, given, strict=False):
-            compatible = _compatible(mine, theirs)
-            if compatible < 0:
+            fits = compatible(mine, theirs)
+            if fits < 0:
                 score = -1
                 break
-            score += compatible
+            score += fits
         if score >= 0 and not any("Dimname" in theirs for theirs, _ in form):
             score += 1
         best = max(best, score)
@@ -238,7 +239,7 @@ def _with_options(wanted: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]
     return [wanted]
 
 
-def _compatible(mine: str, theirs: str) -> int:
+def compatible(mine: str, theirs: str) -> int:
     """Whether an argument of class `mine` can be given for `theirs`: -1 no, 0 cannot be told, else how surely."""
     if ANY in (mine, theirs):
         return 0

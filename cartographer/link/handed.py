@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import TEXT, is_lambda
+from cartographer.link.bodies import TEXT, arguments_at, is_lambda
 from cartographer.link.sites import Given
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _QUALIFIED = re.compile(r"[A-Za-z_][\w:]*")
 _WRAPPED = re.compile(r"(?:(?:::)?(?:\w+::)*[A-Za-z_]\w*\s*(?:<[^()]*>)?\s*[({]\s*)?(?:std::move\()?([A-Za-z_]\w*)\)?\s*[)}]?$")
 _REDUCES = frozenset(("reduce", "combine", "project"))  # the methods of a functor of aten/src/ATen/native/SharedReduceOps.h
 _KERNELS = ("kernel", "macro-headed")
+_CALL_LINES = 20  # over which a call may run
 _CALLBACKS = 40  # functions through which a callback is followed
 
 
@@ -112,6 +113,12 @@ class Handed:
         """What a functor runs: its call operators, else its other methods."""
         methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
+
+    def called_with(self, spot: Spot) -> tuple[str, ...]:
+        """The arguments of the call operator, where a functor is made and called in one: `Functor<true>()(self, dim)`."""
+        text = "\n".join(self.bodies.lines(spot.inside.path, spot.call.line, spot.call.line + _CALL_LINES))
+        match = re.compile(rf"\b{re.escape(spot.last)}\s*(?:<[^;{{}}()]*>)?\s*(?:\(\s*\)|\{{\s*\}})\s*(?=\()").search(text)
+        return tuple(" ".join(a.split()) for a in arguments_at(text, match.end())) if match is not None else ()
 
     def kernels(self, name: str, spot: Spot, arguments: int | None = None) -> tuple[Defined, ...]:
         """The `__global__` functions that a launch can mean; through a pointer, those that are assigned to it; through a

@@ -50,9 +50,8 @@ _SCHEMA_PLAIN = {
 _ARRAY = re.compile(r"\[\d*\]$")
 
 
-@lru_cache(maxsize=65536)
-def parameter_type(parameter: str) -> str:
-    """The class of a C++ parameter's type: `const std::optional<Tensor>& weight_opt` -> `Tensor?`."""
+def type_text(parameter: str) -> str:
+    """A C++ parameter without its name and default: `const std::optional<Tensor>& weight_opt = {}` -> `const std::optional<Tensor>&`."""
     text = _DEFAULT.sub("", re.sub(r"/\*.*?\*/", "", parameter)).strip()
     if "<" not in text or text.rfind(">") < len(text) - 1:
         head, _, last = text.rpartition(" ")
@@ -61,7 +60,14 @@ def parameter_type(parameter: str) -> str:
         elif not head:
             moved = re.match(r"^(.*[&*>])\w+$", text)
             text = moved[1] if moved else text
-    if text.rstrip().endswith(("*",)) and "char" not in text and "Generator" not in text:
+    return text.rstrip()
+
+
+@lru_cache(maxsize=65536)
+def parameter_type(parameter: str) -> str:
+    """The class of a C++ parameter's type: `const std::optional<Tensor>& weight_opt` -> `Tensor?`."""
+    text = type_text(parameter)
+    if text.endswith("*") and "char" not in text and "Generator" not in text:
         return "pointer"
     return _class_of(re.sub(r"\s+", "", _QUALIFIERS.sub(" ", text)))
 

@@ -20,6 +20,7 @@ _ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?(
 _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[({]")
 _RESULT = re.compile(r"auto(?<!\wauto)\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
 _ASSIGNED = re.compile(r"auto(?<!\wauto)\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
+_TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
@@ -80,6 +81,17 @@ class Variables:
                 if match is not None:
                     return match[1]
             at = text.rfind(name, 0, at)
+        return ""
+
+    def declared(self, name: str) -> str:
+        """The type, as written, of a variable as its last declaration has it, that of a number too; "" when nothing tells it."""
+        at = self.text.rfind(name)
+        while at >= 0:
+            if _DECLARES.match(self.text, at + len(name)) and self.text[at - 1 : at] in _BEFORE_NAME:
+                match = _TYPE_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
+                if match is not None and match[2] not in _KEYWORDS:
+                    return self.text[match.start() : at].strip()
+            at = self.text.rfind(name, 0, at)
         return ""
 
     def class_of(self, name: str) -> str:
