@@ -13,13 +13,13 @@ from cartographer.link.composites import types_around
 from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, NEVER
 from cartographer.link.hierarchy import is_method
-from cartographer.link.index import FUNCTIONS, bare
+from cartographer.link.index import FUNCTIONS, bare, is_source
 from cartographer.link.names import scope_of
 from cartographer.link.sites import Mentioned, Spot
 from cartographer.link.variables import Variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cartographer.link.composites import Called, Operators
     from cartographer.link.conditions import Conditions
@@ -131,7 +131,7 @@ class Bodies:
                 asks = last in METAL_REQUESTS or last in CPU_LOOPS or last in RUNS or last == SCHEMA
                 return asks or self._is_method(last) or DRIVER.fullmatch(last) is not None
             case "macro":
-                return call.name in self._macros_of(path) or SWITCH.fullmatch(call.name) is not None
+                return bool(self.macros(call.name, path, call.line)) or SWITCH.fullmatch(call.name) is not None
             case "launch" | "message":
                 return True
             case _:
@@ -186,13 +186,24 @@ class Bodies:
                 known.setdefault(macro.name, []).append(macro)
         return known
 
-    def macro(self, name: str, path: str, line: int) -> MacroDefinition | None:
-        """The macro of a name that is in force in a file on a line."""
-        best = None
-        for macro in self._macros_of(path).get(name, ()):
-            if macro.line <= line and not 0 < macro.undefined <= line:
-                best = macro
-        return best
+    def macros(self, name: str, path: str, line: int) -> Sequence[tuple[str, MacroDefinition]]:
+        """The macros of a name that are in force in a file on a line, with their files: those of the file itself, else those
+        of the kernels' headers that it includes.
+        """
+        own = [(path, m) for m in self._macros_of(path).get(name, ()) if m.line <= line and not 0 < m.undefined <= line]
+        if own or name not in self._of_headers:
+            return own
+        return [(other, m) for other, m in self._of_headers[name] if other in self.index.hierarchy.visible(path)]
+
+    @cached_property
+    def _of_headers(self) -> dict[str, list[tuple[str, MacroDefinition]]]:
+        """The macros with parameters that headers of the kernels' code define to their end, by name."""
+        table: dict[str, list[tuple[str, MacroDefinition]]] = {}
+        for path in sorted(p for p in self.index.files if p.startswith(_SCOPE) and not is_source(p) and _PLUMBING.fullmatch(p) is None):
+            for macro in self.index.files[path].macros:
+                if macro.parameters and not macro.undefined:
+                    table.setdefault(macro.name, []).append((path, macro))
+        return table
 
     # --- types and texts ------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERN
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
+from cartographer.link.names import nearness
 from cartographer.link.overloads import Overloads
 from cartographer.link.sites import Given, Site, Spot
 
@@ -276,44 +277,57 @@ class CallGraph:
     def _is_method(self, defined: Defined, arguments: int) -> bool:
         return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments)
 
-    # --- macros of the same file ----------------------------------------------------------------------------------
+    # --- macros ---------------------------------------------------------------------------------------------------
 
     def _macro_body(self, macro: str, arguments: tuple[str, ...], spot: Spot, depth: int) -> Iterator[Site]:
-        """What a macro of the same file does with these arguments, macros inside it included."""
-        found = self.bodies.macro(macro, spot.inside.path, spot.call.line)
+        """What a macro of the same file, or of a header of kernels, does with these arguments, macros inside it included.
+        What stands in a header's macro is placed where it is used.
+        """
+        found = self._macro_in_force(macro, spot)
         if found is None or depth > 3:
             return
-        text, start = _substituted(found, arguments), found.line
+        path, written = found
+        text = _substituted(written, arguments)
         launched = set()
         for match in _LAUNCH.finditer(text) if "<<<" in text else ():
             launched.add(match[1])
             kernels = self.handed.kernels(match[1], spot)
-            yield spot.site("launch", match[1], kernels, line=self._line_of(match[1], found, spot, start + text.count("\n", 0, match.start())))
+            yield self._placed(spot.site("launch", match[1], kernels), found, spot, text.count("\n", 0, match.start()))
         for match in _CALLED.finditer(text):
             name = match[1]
-            line = self._line_of(name, found, spot, start + text.count("\n", 0, match.start(1)))
+            below = text.count("\n", 0, match.start(1))
             if bare(name) in self.stubs:
-                yield spot.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace), line=line)
+                yield self._placed(spot.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace)), found, spot, below)
             elif (title := library(name, self.device)) and not self._ours(name):
-                yield spot.site("library", name, library=title, line=line)
+                yield self._placed(spot.site("library", name, library=title), found, spot, below)
             elif self.device == "cpu" and bare(name) in CPU_LOOPS:
                 opening = text.find("[", match.end())
-                given = (Given("lambda", spot.inside.path, start + text.count("\n", 0, opening)),) if opening >= 0 else ()
-                yield spot.site("loop", bare(name), given=given, line=line)
+                given = (Given("lambda", path, written.line + text.count("\n", 0, opening)),) if opening >= 0 else ()
+                yield self._placed(spot.site("loop", bare(name), given=given), found, spot, below)
             elif name.isupper():
                 yield from self._macro_body(name, arguments_at(text, match.end() - 1), spot, depth + 1)
             elif len(name) > 3 and name not in launched:
                 targets = tuple(d for d in self.names.functions(name, spot.scope) if self.follows(d))
                 if targets:
-                    yield spot.site("helper", name, tuple(sorted(targets, key=_by_type)[:4]), line=line)
+                    yield self._placed(spot.site("helper", name, tuple(sorted(targets, key=_by_type)[:4])), found, spot, below)
 
-    def _line_of(self, name: str, macro: MacroDefinition, spot: Spot, line: int) -> int:
-        """The line that holds a name of a macro's expansion: that of the body, or of the use when an argument brings it."""
-        pattern = re.compile(rf"\b{re.escape(bare(name))}\b")
+    def _macro_in_force(self, macro: str, spot: Spot) -> tuple[str, MacroDefinition] | None:
+        """The macro that a use means in the build for our device, with its file: the last one in the file, else the nearest."""
+        path = spot.inside.path
+        known = [(p, m) for p, m in self.bodies.macros(macro, path, spot.call.line) if self.world.allows(m.guards) is not False]
+        return max(reversed(known), key=lambda pair: nearness(pair[0], path), default=None)
+
+    def _placed(self, site: Site, found: tuple[str, MacroDefinition], spot: Spot, below: int) -> Site:
+        """A site of a macro's expansion on the line that holds its name, `below` the macro's first one; on that of the use when
+        an argument brings it or the macro is a header's.
+        """
+        path, macro = found
+        pattern = re.compile(rf"\b{re.escape(bare(site.name))}\b")
         if pattern.search(macro.body):
-            return line
+            return site._replace(line=macro.line + below) if path == site.path else site._replace(made=macro.name)
         first, last = spot.call.line, max(spot.call.line, spot.call.end_line)
-        return next((n for n, text in enumerate(self.bodies.lines(spot.inside.path, first, last), first) if pattern.search(text)), first)
+        lines = enumerate(self.bodies.lines(site.path, first, last), first)
+        return site._replace(line=next((n for n, text in lines if pattern.search(text)), first))
 
 
 def _substituted(macro: MacroDefinition, arguments: tuple[str, ...]) -> str:

@@ -115,9 +115,9 @@ class Hierarchy:
         if places is None:
             found = self.by_name.get(bare(owner[-1]), ())
             places = self._places[owner] = frozenset(d.path for d in found if d.fact.kind in CLASSES and d.segments == owner)
-        return not places or not places.isdisjoint(self._visible(path))
+        return not places or not places.isdisjoint(self.visible(path))
 
-    def _visible(self, path: str) -> frozenset[str]:
+    def visible(self, path: str) -> frozenset[str]:
         """The files that a file includes, through others too."""
         known = self._seen.get(path)
         if known is None:
