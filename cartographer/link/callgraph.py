@@ -293,7 +293,7 @@ class CallGraph:
             launched.add(match[1])
             kernels = self.handed.kernels(match[1], spot)
             yield self._placed(spot.site("launch", match[1], kernels), found, spot, text.count("\n", 0, match.start()))
-        for match in _CALLED.finditer(text):
+        for match in _CALLED.finditer(LITERALS.sub(_blanked, text)):
             name = match[1]
             below = text.count("\n", 0, match.start(1))
             if bare(name) in self.stubs:
@@ -337,6 +337,11 @@ def _substituted(macro: MacroDefinition, arguments: tuple[str, ...]) -> str:
         return macro.body
     pattern = re.compile(r"\b(" + "|".join(map(re.escape, named)) + r")\b")
     return re.sub(r"\s*##\s*", "", pattern.sub(lambda m: named[m[1]], macro.body))
+
+
+def _blanked(match: re.Match[str]) -> str:
+    """White space in the place of a string, its line ends kept."""
+    return re.sub(r"[^\n]", " ", match[0])
 
 
 def _constructor(defined: Defined) -> bool:

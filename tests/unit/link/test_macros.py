@@ -32,3 +32,9 @@ def test_of_two_macros_of_one_name_the_one_that_the_build_has():
     text = ("#ifdef USE_ROCM\n#define RUN() other<<<8, 8>>>(n)\n#elif defined(USE_CUDA)\n#define RUN() work<<<8, 8>>>(n)\n#else\n#define RUN() other<<<8, 8>>>(n)\n#endif\n"
             "namespace at::native {\n__global__ void work(int n) {}\n__global__ void other(int n) {}\nvoid f_cuda(const Tensor& self) {\n  RUN();\n}\n}\n")
     assert steps({N + "cuda/F.cu": text}, F) == [("entry", "f_cuda", 11), ("device", "work", 9)]
+
+
+def test_a_call_inside_a_string_is_none():
+    text = ("#define SAY(out) do { \\\n  out << \"work_of(\" << out << \"\\\"work_of(\"; \\\n} while (0)\n"
+            "namespace at::native {\n__global__ void work(int n) {}\nvoid work_of(int n) {\n  work<<<8, 8>>>(n);\n}\nvoid f_cuda(const Tensor& self) {\n  SAY(out);\n}\n}\n")
+    assert steps({N + "cuda/F.cu": text}, F) == [("entry", "f_cuda", 9)]
