@@ -182,7 +182,7 @@ class CallGraph:
     def _functions(self, spot: Spot, name: str) -> tuple[Defined, ...]:
         """The functions that a call enters; for a functor, what it runs."""
         if name.startswith("TH") and (bodies := self.index.generic.find(name, spot.call.arguments)):
-            return tuple(d for d in bodies if self.world.allows(d.fact.guards) is not False)[:2]
+            return tuple(d for d in bodies if self.names.has(d))[:2]
         if spot.call.form != "construct":
             targets = self.names.functions(name, spot.scope, spot.handed.number)
             if targets and not _constructor(targets[0]):
@@ -218,7 +218,7 @@ class CallGraph:
         """Whether the tree itself defines a function or class of this plain name for the build: then it is a wrapper, no library."""
         if "::" in name:
             return False
-        return any(d.fact.kind not in ("variable", "alias") and self.world.allows(d.fact.guards) is not False for d in self.index.named(name))
+        return any(d.fact.kind not in ("variable", "alias") and self.names.has(d) for d in self.index.named(name))
 
     def _local_function(self, name: str, spot: Spot) -> bool:
         """Whether a function of the same file bears the stub's name."""
@@ -263,7 +263,7 @@ class CallGraph:
         if owners is not None:
             found = [d for owner in owners for d in hierarchy.methods(owner, member)]
             found = found or [d for owner in owners[:1] for d in hierarchy.inherited(owner, member)]
-            found = [d for d in found if d.device in ("", self.device) and self.names.takes(d, arguments) and self.world.allows(d.fact.guards) is not False]
+            found = [d for d in found if d.device in ("", self.device) and self.names.takes(d, arguments) and self.names.has(d)]
             several = len({d.segments for d in found}) > 1
             return tuple(found[:_OVERRIDERS]), owners[0].name if several else ""
         known = self._by_member.get((member, arguments))
@@ -275,7 +275,7 @@ class CallGraph:
         return tuple(d for d in known if (d.path == path or not d.hidden) and hierarchy.sees(path, d)), ""
 
     def _is_method(self, defined: Defined, arguments: int) -> bool:
-        return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments)
+        return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments) and self.names.has(defined)
 
     # --- macros ---------------------------------------------------------------------------------------------------
 

@@ -111,7 +111,7 @@ class Handed:
 
     def runs(self, cls: Defined) -> tuple[Defined, ...]:
         """What a functor runs: its call operators, else its other methods."""
-        methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end]
+        methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end and self.names.has(d)]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
 
     def called_with(self, spot: Spot) -> tuple[str, ...]:

@@ -100,10 +100,14 @@ class Names:
         if known is None:
             known = self._known[name, kinds] = {}
             for order, defined in enumerate(self._index.named(name)):
-                if defined.fact.kind in kinds and self._world.allows(defined.fact.guards) is not False:
+                if defined.fact.kind in kinds and self.has(defined):
                     open_ = serves(self._device, defined.device) and not defined.hidden
                     known.setdefault(defined.segments, []).append((order, defined, open_))
         return known
+
+    def has(self, defined: Defined) -> bool:
+        """Whether the build for our device has a definition, as far as can be told."""
+        return self._world.allows(defined.fact.guards) is not False
 
     def takes(self, defined: Defined, arguments: int) -> bool:
         """Whether a call with so many arguments can enter a function; default arguments may stand in its declaration alone."""

@@ -177,3 +177,9 @@ def test_what_a_circle_cut_short_is_not_kept():
         answers.append({o.name: [s.symbol for s in maker.chain(o, "CUDA").steps] for o in order})
     assert answers[0] == answers[1]
     assert answers[0]["aten::b"][-1] == "at::native::work"
+
+
+def test_of_the_methods_of_a_functor_those_that_the_build_has():
+    body = ("__global__ void now(int* p) {}\n__global__ void other(int* p) {}\ntemplate <typename T>\nstruct run {\n#if defined(USE_CUDA)\n  void operator()(const Tensor& t) { now<<<8, 8>>>(t); }\n"
+            "#else\n  void operator()(const Tensor& t) { other<<<8, 8>>>(t); }\n#endif\n};\nvoid f_cuda(const Tensor& self) { run<float>()(self); }\n")
+    assert cuda(body) == [("entry", "f_cuda", 12), ("kernel", "operator()", 7), ("device", "now", 2)]
