@@ -55,16 +55,17 @@ class Handed:
             yield from found
 
     def strings(self, spot: Spot) -> Iterator[Given]:
-        """Device code as text among the arguments: variables made by `jiterator_stringify`, compiled at run time."""
+        """Device code as text among the arguments: variables made by `jiterator_stringify`, compiled at run time; those of
+        other functions are not seen.
+        """
         for argument in spot.call.arguments[1:]:
             if argument in self.index.also_stringified:
                 yield Given(argument, *self.index.also_stringified[argument])
-            if argument not in self.index.stringified:
-                continue
-            found = self.index.stringified[argument]
-            inside = (*spot.inside.segments, argument)
-            best = min(found, key=lambda d: (d.segments != inside, d.path != spot.scope.path, d.path, d.line))
-            yield Given(best.name, best.path, best.line)
+            inside = spot.inside.segments
+            found = [d for d in self.index.stringified.get(argument, ()) if inside[: len(d.segments) - 1] == d.segments[:-1]]
+            if found:
+                best = min(found, key=lambda d: (-len(d.segments), d.path != spot.scope.path, d.path, d.line))
+                yield Given(best.name, best.path, best.line)
 
     def variables(self, spot: Spot) -> Iterator[Given]:
         """Local variables that hold a lambda or a functor, among the arguments: `MulFunctor<T> f; gpu_kernel(iter, f);`."""

@@ -76,3 +76,12 @@ def test_an_operator_of_miopen_raises_in_a_cuda_build_and_works_in_one_for_rocm(
 def test_an_operator_under_a_cast_that_picks_its_overload():
     body = "void f_entry(const Tensor& self) {\n  compare(self, static_cast<OutFunc>(at::eq_out));\n}\n"
     assert found("F.cpp", body, "CPU", operator("eq.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"))[1:] == [("calls", "eq_out", 3)]
+
+
+def test_device_code_as_text_belongs_to_its_own_function():
+    kernel = 'constexpr char code[] = "";\nconst auto func = jiterator_stringify(template <typename T> T one(T a) { return a; });\n'
+    files = {N + "cuda/Sum.cu": f"namespace at::native {{\nvoid sum_cuda(const Tensor& self) {{\n{kernel}  jitted_gpu_kernel<name>(iter, func);\n}}\n}}\n",
+             N + "cuda/F.cu": "namespace at::native {\nvoid f_cuda(const Tensor& self) {\n  auto func = pick(self);\n  cudaFuncGetAttributes(&attributes, func);\n}\n}\n"}
+    sums = steps(files, operator("sum(Tensor self) -> Tensor", "CUDA", "at::native::sum_cuda"))
+    assert sums == [("entry", "sum_cuda", 2), ("device", "func", 4)]
+    assert steps(files, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda")) == [("entry", "f_cuda", 2)]
