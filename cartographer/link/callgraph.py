@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at
 from cartographer.link.conditions import on_device
+from cartographer.link.constants import Constants
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, library
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
@@ -65,6 +66,11 @@ class CallGraph:
         """Tells overloads apart."""
         return Overloads(self.bodies)
 
+    @cached_property
+    def constants(self) -> Constants:
+        """What the build settles."""
+        return Constants(self.bodies, self.world)
+
     def sites(self, defined: Defined) -> tuple[Site, ...]:
         """The sites of one body, in order."""
         known = self._sites.get(id(defined))
@@ -109,6 +115,10 @@ class CallGraph:
         if allowed is False:
             return None
         told = [c for c in spot.conditions if (self.world.allows((c,)) is None if c in guards else not on_device(c, self.device))]
+        settled = [self.constants.holds(c, spot.inside) if c not in guards else None for c in told]
+        if False in settled:
+            return None
+        told = [c for c, holds in zip(told, settled, strict=True) if holds is None]
         without = allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in guards)
         if not without and len(told) == len(spot.conditions):
             return spot

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.device import LAYOUTS, atom_holds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from cartographer.model.fact import Call, Exit
 
@@ -142,21 +142,26 @@ def on_device(condition: str, device: str) -> bool:
 @lru_cache(maxsize=65536)
 def holds(condition: str, answers: frozenset[str]) -> bool | None:
     """Whether a condition holds for tensors of a device and layout; None when that does not decide it."""
+    return value(condition, lambda term: atom_holds(term, answers))
+
+
+def value(condition: str, of_term: Callable[[str], bool | None]) -> bool | None:
+    """The value of a condition by those of its terms, which stand between `!`, `&&` and `||`; None when they do not decide it."""
     condition = condition.strip()
     terms = list(_split(condition, "||"))
     if len(terms) > 1:
-        found = [holds(term, answers) for term in terms]
-        return True if True in found else False if all(value is False for value in found) else None
+        found = [value(term, of_term) for term in terms]
+        return True if True in found else False if all(known is False for known in found) else None
     terms = list(_split(condition, "&&"))
     if len(terms) > 1:
-        found = [holds(term, answers) for term in terms]
+        found = [value(term, of_term) for term in terms]
         return False if False in found else True if all(found) else None
     if condition.startswith("!") and not condition.startswith("!="):
-        value = holds(condition[1:], answers)
-        return None if value is None else not value
+        known = value(condition[1:], of_term)
+        return None if known is None else not known
     if condition.startswith("(") and _closes(condition, 0) == len(condition) - 1:
-        return holds(condition[1:-1], answers)
-    return atom_holds(condition, answers)
+        return value(condition[1:-1], of_term)
+    return of_term(condition)
 
 
 def _split(text: str, operator: str) -> Iterator[str]:

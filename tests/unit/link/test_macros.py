@@ -35,6 +35,6 @@ def test_of_two_macros_of_one_name_the_one_that_the_build_has():
 
 
 def test_a_call_inside_a_string_is_none():
-    text = ("#define SAY(out) do { \\\n  out << \"work_of(\" << out << \"\\\"work_of(\"; \\\n} while (0)\n"
+    text = ('#define SAY(out) do { \\\n  out << "work_of(" << out << "\\"work_of("; \\\n} while (0)\n'
             "namespace at::native {\n__global__ void work(int n) {}\nvoid work_of(int n) {\n  work<<<8, 8>>>(n);\n}\nvoid f_cuda(const Tensor& self) {\n  SAY(out);\n}\n}\n")
     assert steps({N + "cuda/F.cu": text}, F) == [("entry", "f_cuda", 9)]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Conditions that the build settles: on macros, and on `const bool` variables whose value is written where they are declared."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from cartographer.link.conditions import value
+from cartographer.scan.preprocess import prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cartographer.link.bodies import Bodies
+    from cartographer.link.guards import World
+    from cartographer.link.index import Defined
+
+_DECLARED = re.compile(r"\bconst(?:expr)?\s+(?:static\s+|inline\s+)*bool\s+([A-Za-z_]\w*)\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_LAST = 10**9  # a line beyond all files
+_MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+(?:\(\))?")
+
+
+class _Boolean(NamedTuple):
+    """A variable with its value, and the `#if` conditions around it."""
+
+    name: str
+    line: int
+    value: bool
+    guards: tuple[str, ...]
+
+
+class Constants:
+    """What is settled in the build for one device."""
+
+    def __init__(self, bodies: Bodies, world: World) -> None:
+        self._bodies = bodies
+        self._world = world
+        self._declared: dict[str, list[_Boolean]] = {}
+        self._outside: dict[tuple[str, str], bool | None] = {}
+
+    def holds(self, condition: str, inside: Defined) -> bool | None:
+        """Whether a condition in a function holds in any case; None when the build does not settle it."""
+        return value(condition, lambda term: self._of_term(term.strip(), inside))
+
+    def _of_term(self, term: str, inside: Defined) -> bool | None:
+        if _MACRO.fullmatch(term):
+            return self._world.evaluate(term)
+        if inside.use is not None or not _IDENTIFIER.fullmatch(term) or term in self._bodies.of(inside).parameters:
+            return None
+        local = [b for b in self._booleans(inside.path) if b.name == term and inside.fact.start <= b.line <= inside.fact.end]
+        return self._agreed(local) if local else self._of_file(term, inside.path)
+
+    def _of_file(self, name: str, path: str) -> bool | None:
+        """The value of a variable outside all functions, of the file or of a header that it includes."""
+        known = (name, path)
+        if known not in self._outside:
+            index = self._bodies.index
+            places = {(d.path, d.line) for d in index.named(name) if d.fact.kind == "variable"}
+            seen = {p for p, _ in places if p == path or p in index.hierarchy.visible(path)}
+            self._outside[known] = self._agreed([b for p in sorted(seen) for b in self._booleans(p) if b.name == name and (p, b.line) in places])
+        return self._outside[known]
+
+    def _agreed(self, declared: list[_Boolean]) -> bool | None:
+        """The value that all declarations give which the build has; None when it cannot be told which these are."""
+        allowed = [(b.value, self._world.allows(b.guards)) for b in declared]
+        values = {told for told, known in allowed if known is not False}
+        return values.pop() if len(values) == 1 and all(known is not None for _, known in allowed) else None
+
+    def _booleans(self, path: str) -> list[_Boolean]:
+        """The variables of a file that are declared with their value."""
+        known = self._declared.get(path)
+        if known is None:
+            text = "\n".join(self._bodies.lines(path, 1, _LAST))
+            known = self._declared[path] = list(_booleans_of(text)) if _DECLARED.search(text) else []
+        return known
+
+
+def _booleans_of(text: str) -> Iterator[_Boolean]:
+    source = prepare(text.encode())
+    for match in _DECLARED.finditer(source.plain):
+        yield _Boolean(match[1], source.line(match.start(1)), match[2] == "true", source.guards(match.start()))
