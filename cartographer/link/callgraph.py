@@ -37,6 +37,8 @@ _LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<
 _CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 _WIDER = re.compile(r"(const\s+)?(double|(c10|std)::complex<)\b")
 _CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
+_DEVICE = re.compile(r"(?:at::|c10::)?(?:k|DeviceType::)(CPU|CUDA|MPS|XPU|HIP)")
+_TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\((?:at::|c10::)?kCPU\))")
 _MEMBER = re.compile(r"\.|->|::")
 _OVERRIDERS = 8  # followed and shown
 _CLASSES_AT_MOST = 4  # a method that more classes have tells nothing
@@ -158,7 +160,9 @@ class CallGraph:
         last = spot.last
         if last in self.stubs and spot.call.form in ("call", "reference") and not self._local_function(last, spot):
             stub = self.stubs.find(name, spot.scope.namespace)
-            return spot.site("stub", last, stub=stub, never=_for_another(spot.call, self.device))
+            other = _device_named(spot.call) not in ("", self.device)
+            host = other and any(map(_TO_CPU.search, spot.call.arguments))
+            return spot.site("stub", last, stub=stub, never=other and not host, host=host)
         if title := self._library(name, spot):
             return spot.site("library", name, library=title)
         if self.device == "cuda" and (strings := tuple(self.handed.strings(spot))):
@@ -358,11 +362,10 @@ def _constructor(defined: Defined) -> bool:
     return defined.fact.kind == "method" and defined.segments[-2:-1] == defined.segments[-1:]
 
 
-def _for_another(call: Call, device: str) -> bool:
-    """Whether a stub is called for one device by name that is not ours: `stub(kCPU, …)`."""
-    first = call.arguments[0].strip() if call.arguments else ""
-    match = re.fullmatch(r"(?:at::|c10::)?(?:k|DeviceType::)(CPU|CUDA|MPS|XPU|HIP)", first)
-    return match is not None and match[1].lower() != device
+def _device_named(call: Call) -> str:
+    """The device for which a stub is called by name, `stub(kCPU, …)`; "" when a tensor's is asked for."""
+    match = _DEVICE.fullmatch(call.arguments[0].strip()) if call.arguments else None
+    return match[1].lower() if match is not None else ""
 
 
 def _by_type(defined: Defined) -> bool:

@@ -101,7 +101,7 @@ def _what(way: Way) -> tuple[object, ...]:
     if way.site.kind == "launch" and site.targets and not way.site.given:
         return ("launch", *(id(t) for t in site.targets))
     if way.site.kind == "stub":
-        return ("stub", way.site.name)
+        return ("stub", way.site.name, way.site.host)
     return (way.site.kind, way.site.path, way.site.line)
 
 

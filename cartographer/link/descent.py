@@ -16,7 +16,7 @@ from cartographer.link.conditions import AND, either, text, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
-from cartographer.link.steps import call_step, definition_step, end_steps, stub_steps, way_steps
+from cartographer.link.steps import ON_CPU, call_step, definition_step, end_steps, stub_steps, way_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -163,7 +163,8 @@ class Descent:
         return self.tree.metal.find(way.site.texts, given)
 
     def _kernel_of(self, registration: StubRegistration, operator: Operator, key: str, *, full: bool) -> list[Step]:
-        """The kernel that a registration names and, in full, its way to the device."""
+        """The kernel that a registration names and, in full, its way to the device; that of a stub called for the CPU stays there."""
+        key = "CPU" if registration.device == "cpu" != DEVICE_OF_KEY.get(key) else key
         kernel = self.kernel_of(registration, key)
         if kernel is None:
             return []
@@ -280,10 +281,10 @@ def trimmed(steps: list[Step], most: int) -> list[Step]:
 
 
 def once(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Each step once, at its first place."""
-    seen: dict[tuple[str, str, str, int], Step] = {}
+    """Each step once, at its first place; a stub that is called for the CPU by name is another one."""
+    seen: dict[tuple[str, str, str, int, bool], Step] = {}
     for step in steps:
-        at = (step.role, step.symbol, step.path, step.line)
+        at = (step.role, step.symbol, step.path, step.line, step.note.endswith(ON_CPU))
         known = seen.setdefault(at, step)
         if known.branch != step.branch:
             seen[at] = replace(known, branch=text(either(tuple(known.branch.split(AND)), tuple(step.branch.split(AND)))) if step.branch and known.branch else "")

@@ -176,7 +176,7 @@ class Search:
 
     def _stub(self, site: Site, start: Defined, ways: list[Way], nulls: list[str]) -> None:
         assert site.stub is not None
-        registrations = serving(site.stub, self.graph.device, self.graph.world)
+        registrations = serving(site.stub, "cpu" if site.host else self.graph.device, self.graph.world)
         real = [r for r in registrations if not r.missing]
         if real:
             ways.append(Way(_END["stub"] + self._aside(site) + _order(site), (), site, start, real[0]))

@@ -51,6 +51,7 @@ class Site(NamedTuple):
     optional: bool = False  # under a condition without another side
     hands_on: bool = False  # gives on a callable that the function was given itself
     made: str = ""  # the macro whose body holds the call, when a macro made the function
+    host: bool = False  # a stub that is called for the CPU by its name, with tensors that are brought there
 
     @property
     def branch(self) -> str:
@@ -88,11 +89,11 @@ class Spot(NamedTuple):
     def site(
         self, kind: str, name: str, targets: tuple[Defined, ...] = (), *, called: Called | None = None, given: tuple[Given, ...] = (),
         library: str = "", stub: StubPlaces | None = None, texts: tuple[str, ...] = (), line: int = 0, never: bool = False,
-        alone: bool = False, base: str = "",
+        alone: bool = False, base: str = "", host: bool = False,
     ) -> Site:  # fmt: skip
         """What this call turned out to be."""
         asks = self.asks | {NEVER} if never else self.asks
         return Site(
             kind, name, self.inside.path, line or self.call.line, self.order, self.conditions, asks, targets, called, given, library, stub, texts,
-            self.without, alone, base, self.optional, self.handed.hands_on, self.inside.use.macro if self.inside.use is not None else "",
+            self.without, alone, base, self.optional, self.handed.hands_on, self.inside.use.macro if self.inside.use is not None else "", host,
         )  # fmt: skip

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cartographer.link.sites import Given, Site
     from cartographer.link.stubs import StubRegistration
 
+ON_CPU = "runs on the CPU"  # of a stub that is called for it by name
 HOPS = 4  # helper functions shown on one way; more are cut in the middle
 
 
@@ -42,7 +43,7 @@ def stub_steps(site: Site, registration: StubRegistration | None) -> Iterator[St
     places = site.stub
     assert places is not None
     where = (places.defined or places.declared or [(site.path, site.line)])[0]
-    note = f"called in {site.path}:{site.line}"
+    note = f"called in {site.path}:{site.line}" + (f"; {ON_CPU}" if site.host else "")
     yield Step("stub", site.name, where[0], where[1], note, site.branch)
     if registration is not None:
         capability = f", {registration.capability}" if registration.capability else ""

@@ -183,3 +183,17 @@ def test_of_the_methods_of_a_functor_those_that_the_build_has():
     body = ("__global__ void now(int* p) {}\n__global__ void other(int* p) {}\ntemplate <typename T>\nstruct run {\n#if defined(USE_CUDA)\n  void operator()(const Tensor& t) { now<<<8, 8>>>(t); }\n"
             "#else\n  void operator()(const Tensor& t) { other<<<8, 8>>>(t); }\n#endif\n};\nvoid f_cuda(const Tensor& self) { run<float>()(self); }\n")
     assert cuda(body) == [("entry", "f_cuda", 12), ("kernel", "operator()", 7), ("device", "now", 2)]
+
+
+def test_a_stub_that_is_called_for_the_cpu_with_tensors_that_are_brought_there():
+    files = {N + "F.cpp": "namespace at::native {\nDEFINE_DISPATCH(f_stub);\nTensor f(const Tensor& self) {\n  if (self.size(-1) <= 9) {\n    f_stub(at::kCPU, self.to(kCPU));\n"
+             "  } else {\n    f_stub(self.device().type(), self);\n  }\n}\n}\n",
+             N + "cuda/F.cu": "namespace at::native {\nvoid on_cuda(const Tensor& self) {}\nREGISTER_DISPATCH(f_stub, &on_cuda)\n}\n",
+             N + "cpu/F.cpp": "namespace at::native {\nvoid on_cpu(const Tensor& self) { at::parallel_for(0, 8, 1, loop); }\nREGISTER_DISPATCH(f_stub, &on_cpu)\n}\n"}
+    f = operator("f(Tensor self) -> Tensor", "CPU, CUDA", "at::native::f")
+    found = made(files, f)[0].chain(f, "CUDA").steps
+    assert [(s.symbol.rpartition("::")[2], s.branch) for s in found if s.role in ("stub", "kernel")] == [
+        ("f_stub", "!(self.size(-1) <= 9)"), ("on_cuda", ""), ("f_stub", "self.size(-1) <= 9"), ("on_cpu", "")]
+    assert [s.note.rpartition("; ")[2] for s in found if s.role == "stub"] == [f"called in {N}F.cpp:7", "runs on the CPU"]
+    silent = {**files, N + "F.cpp": files[N + "F.cpp"].replace("self.to(kCPU)", "self")}
+    assert [s.symbol.rpartition("::")[2] for s in made(silent, f)[0].chain(f, "CUDA").steps if s.role == "kernel"] == ["on_cuda"]
