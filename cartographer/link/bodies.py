@@ -36,6 +36,7 @@ CUTLASS = "cutlass::"
 TEXT = 100  # longer arguments are expressions
 _NAME = re.compile(r"&?\s*((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?$", re.DOTALL)
 _CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*[)}]$", re.DOTALL)
+_WRAPS = re.compile(r"[a-z]\w*(?<!_cast)<[^()]*>\s*\(\s*([A-Z]\w*(?:<[^()]*>)?\s*[({].*[)}])\s*\)", re.DOTALL)
 _WRAPS_LAMBDA = re.compile(r"\s*[a-z]\w*\s*<[^()]*>\s*\(\s*\[")
 _LAMBDA = ("[", "^")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -275,8 +276,12 @@ def _member(name: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _constructed(argument: str) -> str:
-    """The class that an argument constructs: `MulFunctor` of `MulFunctor<T>(a)`; "" when it constructs none."""
+    """The class that an argument constructs: `MulFunctor` of `MulFunctor<T>(a)`, also where a function template wraps it as in
+    `func_wrapper<out_t>(MulFunctor<T>(a))`; "" when it constructs none.
+    """
     text = argument.strip()
+    if (wrapped := _WRAPS.fullmatch(text)) is not None:
+        return _constructed(wrapped[1])
     match = _CONSTRUCTED.match(text) if text.endswith((")", "}")) else None
     return match[1] if match is not None else ""
 

@@ -197,3 +197,8 @@ def test_a_stub_that_is_called_for_the_cpu_with_tensors_that_are_brought_there()
     assert [s.note.rpartition("; ")[2] for s in found if s.role == "stub"] == [f"called in {N}F.cpp:7", "runs on the CPU"]
     silent = {**files, N + "F.cpp": files[N + "F.cpp"].replace("self.to(kCPU)", "self")}
     assert [s.symbol.rpartition("::")[2] for s in made(silent, f)[0].chain(f, "CUDA").steps if s.role == "kernel"] == ["on_cuda"]
+
+
+def test_a_functor_that_a_function_template_wraps():
+    body = "template <typename T> struct MaxFunctor {\n  T operator()(T a, T b) const { return a; }\n};\nvoid f_cuda(const Tensor& self) {\n  gpu_kernel(iter, func_wrapper<float> (MaxFunctor<float>()));\n}\n"
+    assert ("device", "MaxFunctor", 2) in cuda(body)
