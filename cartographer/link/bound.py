@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Template arguments that a registration gives: `TORCH_FN(QLinearInt8<true>::run)` runs the branch for `ReluFused`."""
+"""Values that are known where a function is entered: template arguments that a registration gives, as `ReluFused` of
+`TORCH_FN(QLinearInt8<true>::run)`, and what a call gives for parameters.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,26 @@ import re
 from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import split_template
+from cartographer.link.conditions import value
+from cartographer.link.index import CLASSES, bare
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from cartographer.link.bodies import Bodies
+    from cartographer.link.index import Defined
+    from cartographer.link.overloads import Overloads
+    from cartographer.model.fact import Call
 
 Bound = tuple[tuple[str, str], ...]  # a template's parameters with their values
 _COMMENT = re.compile(r"/\*.*?\*/")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _EQUALS = re.compile(r"(\w+)\s*==\s*([\w:]+)")
+_HAS_VALUE = ".has_value()"
+_TERM = re.compile(r"[A-Za-z_]\w*(?:\.has_value\(\))?(?![\w(.:<]|->)")
+_BOOLEAN = re.compile(r"(?:const\s+)?bool\b")
+_PLAIN = re.compile(r"true|false|\d+")
+_NOTHING = re.compile(r"(?:(?:std|c10)::)?nullopt|\{\}")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -23,24 +37,101 @@ def bound_by(lines: Sequence[str], name: str, template: str) -> Bound:
     match = re.search(rf"\b{re.escape(name)}\s*<([^<>;]*)>", _COMMENT.sub("", " ".join(lines)))
     if match is None or not template:
         return ()
-    names = [words[-1] for p in split_template(template) if (words := _IDENTIFIER.findall(p.partition("=")[0]))]
-    return tuple(zip(names, (a.strip() for a in match[1].split(",")), strict=False))
+    return tuple(zip(_names(template), (a.strip() for a in match[1].split(",")), strict=False))
 
 
 def contradicts(conditions: Sequence[str], bound: Bound) -> bool:
     """Whether a condition around a call cannot hold with these values."""
+    return left(conditions, bound) is None
+
+
+def left(conditions: Sequence[str], bound: Bound) -> tuple[str, ...] | None:
+    """The conditions that these values leave open; None when one of them cannot hold."""
     values = dict(bound)
-    return any(_holds(term.strip(), values) is False for condition in conditions for term in condition.split(" && "))
+    found = [value(condition, lambda term: _holds(term.strip(), values)) for condition in conditions]
+    return None if False in found else tuple(c for c, holds in zip(conditions, found, strict=True) if holds is None)
 
 
 def _holds(term: str, values: dict[str, str]) -> bool | None:
-    if term.startswith("!(") and term.endswith(")"):
-        inner = _holds(term[2:-1], values)
-        return None if inner is None else not inner
-    if term.startswith("!"):
-        inner = _holds(term[1:], values)
-        return None if inner is None else not inner
     if term in values:
         return _TRUTH.get(values[term])
     match = _EQUALS.fullmatch(term)
     return values[match[1]] == match[2] if match is not None and match[1] in values else None
+
+
+class Binder:
+    """What calls say of the parameters of the functions that they enter, as far as conditions in these ask for it."""
+
+    def __init__(self, bodies: Bodies, overloads: Overloads) -> None:
+        self._bodies = bodies
+        self._overloads = overloads
+        self._asked: dict[int, frozenset[str]] = {}
+
+    def of(self, call: Call, inside: Defined, target: Defined, outer: Bound = ()) -> Bound:
+        """The parameters of `target`, and of its templates, that conditions in it ask for, with the values that a call in
+        `inside` gives them; `outer` are those that are known there.
+        """
+        asked = self._asked_of(target)
+        if not asked:
+            return ()
+        given = dict((*self._of_templates(call, inside, target), *self._of_parameters(call, inside, target)))
+        known = dict(outer)
+        values = {name: known.get(text, text) for name, text in given.items()}
+        return tuple((name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text))
+
+    def _asked_of(self, target: Defined) -> frozenset[str]:
+        """The terms of conditions in a function that its parameters, or those of its templates, decide; and what it hands on."""
+        known = self._asked.get(id(target))
+        if known is None:
+            body = self._bodies.of(target)
+            terms = {m[0] for c in {c for spot in body.spots for c in spot.conditions} for m in _TERM.finditer(c)}
+            handed_on = {a for spot in body.spots for a in spot.call.arguments if a in body.parameters and _BOOLEAN.match(body.parameters[a])}
+            names = {*body.parameters, *_names(target.fact.template), *_names(self._class_template(target))} if terms or handed_on else set()
+            asked = {*(t for t in terms if t.removesuffix(_HAS_VALUE) in names), *handed_on}
+            known = self._asked[id(target)] = frozenset(t for t in asked if not self._is_set(t.removesuffix(_HAS_VALUE), target))
+        return known
+
+    def _is_set(self, name: str, target: Defined) -> bool:
+        """Whether a function gives its parameter another value."""
+        return re.search(rf"\b{name}\s*=(?!=)", self._bodies.variables(target).text.partition("{")[2]) is not None
+
+    def _class_template(self, method: Defined) -> str:
+        """The template of the class of a method."""
+        owner = method.segments[-2:-1]
+        classes = self._bodies.index.named(owner[0]) if owner else []
+        return next((d.fact.template for d in classes if d.path == method.path and d.fact.kind in CLASSES and not d.specialised), "")
+
+    def _of_templates(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
+        """The values of template arguments, those of the class of a method too: `vec_softmax<scalar_t, true>::apply(…)`."""
+        if not call.template:
+            pass
+        elif target.fact.template and bare(call.name) == target.name:
+            yield from zip(_names(target.fact.template), split_template(call.template), strict=False)
+        elif bare(call.name) == target.segments[-2:-1][0]:
+            yield from zip(_names(self._class_template(target)), split_template(call.template), strict=False)
+        if "::" in call.name and (template := self._class_template(target)):
+            yield from bound_by(self._bodies.lines(inside.path, call.line, max(call.line, call.end_line)), target.segments[-2], template)
+
+    def _of_parameters(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
+        """The values of parameters: literals, and defaults of what is not given; whether an optional has one."""
+        if call.form not in ("call", "method") or not call.arguments:
+            return
+        for number, parameter in enumerate(target.fact.parameters):
+            words = _IDENTIFIER.findall(parameter.partition("=")[0])
+            text = call.arguments[number].strip() if number < len(call.arguments) else parameter.partition("=")[2].strip()
+            if not words or not text:
+                continue
+            yield words[-1], text
+            yield words[-1] + _HAS_VALUE, self._has_value(text, inside) if "optional" in parameter else ""
+
+    def _has_value(self, text: str, inside: Defined) -> str:
+        """Whether what is given for an optional is a value; "" when it cannot be told."""
+        if _NOTHING.fullmatch(text):
+            return "false"
+        given = self._overloads.type_of(text, inside)
+        return "true" if given is not None and given.name not in ("", "auto") and "?" not in given.kind and given.name != "optional" else ""
+
+
+def _names(template: str) -> list[str]:
+    """The names of a template's parameters."""
+    return [words[-1] for p in split_template(template) if (words := _IDENTIFIER.findall(p.partition("=")[0]))]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at
-from cartographer.link.conditions import on_device
+from cartographer.link.bound import Binder, left
+from cartographer.link.conditions import either, on_device, together
 from cartographer.link.constants import Constants
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, library
 from cartographer.link.handed import Handed, general
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from cartographer.link.bodies import Bodies
     from cartographer.link.composites import Called, Operators
+    from cartographer.link.conditions import Conditions
     from cartographer.link.guards import World
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names
@@ -69,6 +71,11 @@ class CallGraph:
         return Overloads(self.bodies)
 
     @cached_property
+    def binder(self) -> Binder:
+        """Tells what calls give for parameters."""
+        return Binder(self.bodies, self.overloads)
+
+    @cached_property
     def constants(self) -> Constants:
         """What the build settles."""
         return Constants(self.bodies, self.world)
@@ -92,8 +99,7 @@ class CallGraph:
                 spot = self._on_device(read)
             if spot is None:
                 continue
-            for stub in spot.handed.stubs:
-                yield spot.site("stub", stub.name, stub=stub)
+            yield from self._handed_stubs(spot)
             match spot.call.form:
                 case "method":
                     site = self._method(spot)
@@ -109,6 +115,31 @@ class CallGraph:
             if site is not None:
                 yield site
             yield from self._cast(spot)
+
+    def _handed_stubs(self, spot: Spot) -> Iterator[Site]:
+        """The stubs among the arguments of a call, where the function that it enters calls them."""
+        for stub in spot.handed.stubs:
+            conditions = self._conditions_within(spot, stub.name)
+            if conditions is not None:
+                yield spot._replace(conditions=conditions).site("stub", stub.name, stub=stub)
+
+    def _conditions_within(self, spot: Spot, handed: str) -> Conditions | None:
+        """The conditions under which a function calls what it is handed, or hands it on, those around the call of the function
+        included; None when it does neither with these arguments.
+        """
+        number = next((n for n, a in enumerate(spot.call.arguments) if bare(a.lstrip("&")) == handed), None)
+        targets = self._functions(spot, spot.call.name.removeprefix("::")) if number is not None and spot.call.form == "call" else ()
+        target = next((d for d in targets if self.follows(d)), None)
+        parameters = list(self.bodies.of(target).parameters) if target is not None else []
+        if target is None or number is None or number >= len(parameters):
+            return spot.conditions
+        name = parameters[number]
+        calls = [s.conditions for s in self.bodies.of(target).spots if s.call.name == name or name in s.call.arguments]
+        bound = self.binder.of(spot.call, spot.inside, target)
+        known = [conditions for c in calls if (conditions := left(c, bound)) is not None]
+        if not known:
+            return None if calls else spot.conditions
+        return together(spot.conditions, reduce(either, known))
 
     def _on_device(self, spot: Spot) -> Spot | None:
         """A call under conditions, as the build for this device has it, without those that hold anyway; None when it has not."""

@@ -69,7 +69,7 @@ class Descent:
         return known
 
     def _worked_out(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound) -> Below:
-        reach = self.tree.search(key).bounded(defined, bound)
+        reach = self.tree.search(key).reach(defined, bound=bound)
         ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined)
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]

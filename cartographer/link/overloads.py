@@ -90,7 +90,7 @@ class Overloads:
             return tuple(targets)
         if any("enable_if" in d.fact.template or "enable_if" in d.fact.returns for d in targets):
             return tuple(targets)  # conditions on the template's own arguments choose
-        types = [self._of_argument(a, spot) for a in arguments]
+        types = [self.type_of(a, spot.inside) for a in arguments]
         rows = [self._scores(types, d) for d in targets]
         told = [column for column in zip(*rows, strict=True) if len(set(column)) > 1]
         scores = [sum(row) for row in zip(*told, strict=True)] if told else [_NOT]
@@ -105,7 +105,8 @@ class Overloads:
 
     # --- what an argument is ----------------------------------------------------------------------------------------
 
-    def _of_argument(self, argument: str, spot: Spot) -> Type | None:
+    def type_of(self, argument: str, inside: Defined) -> Type | None:
+        """The type of an argument in a function's body; None when its text does not tell it."""
         text = argument.strip()
         if not text or len(text) > _LONGEST:
             return None
@@ -114,7 +115,7 @@ class Overloads:
         if match := _MOVED.fullmatch(text):
             text = match[1]
         if _IDENTIFIER.fullmatch(text) and text not in ("true", "false"):
-            return typed(self._declared(text, spot.inside))
+            return typed(self._declared(text, inside))
         if (match := _MADE.fullmatch(text)) and self._is_class(bare(match[1])):
             return typed(match[1])
         if match := _DATA.search(text):

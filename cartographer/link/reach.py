@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.link.bound import contradicts
+from cartographer.link.bound import left
 from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_switched, rule_out, together, weight
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
 from cartographer.link.stubs import serving
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from cartographer.link.bound import Bound
     from cartographer.link.callgraph import CallGraph
     from cartographer.link.conditions import Conditions
@@ -96,19 +98,20 @@ class Search:
 
     graph: CallGraph
     layout: str = ""
-    _known: dict[int, Reach] = field(default_factory=dict, repr=False)
-    _partial: dict[int, Reach] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[int, Bound], Reach] = field(default_factory=dict, repr=False)
+    _partial: dict[tuple[int, Bound], Reach] = field(default_factory=dict, repr=False)
     _active: set[int] = field(default_factory=set, repr=False)
     _cut: bool = False
 
-    def reach(self, start: Defined, depth: int = 0) -> Reach:
-        """The ways of one function, cheapest first. What was cut short, by depth or by a circle, is kept only while the
-        question that cut it is being answered.
+    def reach(self, start: Defined, depth: int = 0, bound: Bound = ()) -> Reach:
+        """The ways of one function, cheapest first; `bound` are parameters with their values. What was cut short, by depth or
+        by a circle, is kept only while the question that cut it is being answered.
         """
-        known = self._known.get(id(start))
+        at = (id(start), bound)
+        known = self._known.get(at)
         if known is not None:
             return known
-        if depth and (partial := self._partial.get(id(start))) is not None:
+        if depth and (partial := self._partial.get(at)) is not None:
             self._cut = True  # what is made of it is cut short too
             return partial
         if id(start) in self._active or depth > DEPTH:
@@ -116,48 +119,44 @@ class Search:
             return Reach()
         before, self._cut = self._cut, False
         self._active.add(id(start))
-        answer = self._worked_out(start, depth)
+        answer = self._worked_out(start, depth, bound)
         self._active.discard(id(start))
         if self._cut and depth:
-            self._partial[id(start)] = answer
+            self._partial[at] = answer
         else:
-            self._known[id(start)] = answer
+            self._known[at] = answer
         self._cut = before or self._cut
         if depth == 0:
             self._partial.clear()
             self._cut = False
         return answer
 
-    def bounded(self, start: Defined, bound: Bound) -> Reach:
-        """The ways of a template's function for given arguments: `bound` are its parameters with their values."""
-        if not bound:
-            return self.reach(start)
-        self._active.add(id(start))
-        answer = self._worked_out(start, 0, bound)
-        self._active.discard(id(start))
-        self._partial.clear()
-        self._cut = False
-        return answer
-
-    def _worked_out(self, start: Defined, depth: int, bound: Bound = ()) -> Reach:
+    def _worked_out(self, start: Defined, depth: int, bound: Bound) -> Reach:
         ways: list[Way] = []
         operators: list[OperatorCall] = []
         nulls: list[str] = []
         begun: list[Conditions] = []  # the conditions under which each way begins
-        for site in self.graph.sites(start):
-            if bound and contradicts(site.conditions, bound):
-                continue
+        sites = self.graph.sites(start)
+        for site in self._left(sites, bound) if bound else sites:
             if site.kind == "operator":
                 operators.append(OperatorCall(site, ()))
             elif site.kind == "stub":
                 self._stub(site, start, ways, nulls)
             elif site.kind == "helper":
-                self._helper(site, start, depth, ways, operators)
+                self._helper(site, start, depth, ways, operators, bound)
             else:
                 end = _COPIES if site.library == "CUDA runtime" else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
                 ways.append(Way(end + self._aside(site) + _order(site) + (_ALONE if site.alone else 0.0), (), site, start))
             begun += [site.conditions] * (len(ways) - len(begun))
         return Reach(_best(_switched(ways, begun)), _distinct(operators), tuple(nulls))
+
+    @staticmethod
+    def _left(sites: Iterable[Site], bound: Bound) -> Iterator[Site]:
+        """The sites that parameters with these values leave, under the conditions that they leave open."""
+        for site in sites:
+            conditions = left(site.conditions, bound)
+            if conditions is not None:
+                yield site._replace(conditions=conditions)
 
     @cached_property
     def _answers(self) -> frozenset[str]:
@@ -185,7 +184,7 @@ class Search:
         elif not site.stub.registrations:
             ways.append(Way(4.0 + self._aside(site) + _order(site), (), site, start))  # only generated code registers it
 
-    def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall]) -> None:
+    def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall], bound: Bound) -> None:
         entered: set[tuple[str, ...]] = set()
         for rank, target in enumerate(site.targets):
             if target is start or not self.graph.follows(target):
@@ -194,7 +193,7 @@ class Search:
                 if target.segments in entered:
                     continue  # the same function for another type: the first one stands for all
                 entered.add(target.segments)
-            inner = self.reach(target, depth + 1)
+            inner = self.reach(target, depth + 1, self.graph.binder.of(site.call, start, target, bound) if site.call is not None else ())
             extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + self._aside(site) + _order(site)
             extra += _detour(target.name) - _continued(start, target)
             if site.hands_on and _launching(inner) is not None:

@@ -51,6 +51,7 @@ class Site(NamedTuple):
     optional: bool = False  # under a condition without another side
     hands_on: bool = False  # gives on a callable that the function was given itself
     made: str = ""  # the macro whose body holds the call, when a macro made the function
+    call: Call | None = None  # as it is written
     host: bool = False  # a stub that is called for the CPU by its name, with tensors that are brought there
 
     @property
@@ -95,5 +96,5 @@ class Spot(NamedTuple):
         asks = self.asks | {NEVER} if never else self.asks
         return Site(
             kind, name, self.inside.path, line or self.call.line, self.order, self.conditions, asks, targets, called, given, library, stub, texts,
-            self.without, alone, base, self.optional, self.handed.hands_on, self.inside.use.macro if self.inside.use is not None else "", host,
+            self.without, alone, base, self.optional, self.handed.hands_on, self.inside.use.macro if self.inside.use is not None else "", self.call, host,
         )  # fmt: skip

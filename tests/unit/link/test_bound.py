@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sources import N, operator, steps
+from sources import N, made, operator, steps
 
 from cartographer.link.bound import bound_by, contradicts
 from cartographer.model.location import Location
@@ -44,3 +44,49 @@ def test_values_and_conditions():
     assert bound_by(["m.impl(g<true>)"], "f", "bool Relu") == ()
     told = {"Relu": False, "!(Relu)": True, "bits == 8": True, "bits == 4": False, "!(bits == 4)": True, "other": False, "x.dim() == 4 && !Relu": True, "": False}
     assert {branch: contradicts((branch,), bound) for branch in told} == told
+
+
+KERNELS = "__global__ void yes(int* p) {}\n__global__ void no(int* p) {}\n"
+SIDES = "if ({0}) {{\n  yes<<<8, 8>>>(p);\n}} else {{\n  no<<<8, 8>>>(p);\n}}"
+
+
+@pytest.mark.parametrize(("function", "call", "kernels"), [
+    ("void run(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }", "run(self, true);", ["yes"]),
+    ("void run(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }", "run(self, self.flag());", ["no", "yes"]),
+    ("void run(const Tensor& t, bool flag = false) { " + SIDES.format("flag && n > 2") + " }", "run(self);", ["no"]),
+    ("void run(const Tensor& t, bool flag) { flag = flag || t.on(); " + SIDES.format("flag") + " }", "run(self, false);", ["no", "yes"]),
+    ("void run(const Tensor& t, std::optional<int> n = std::nullopt) { " + SIDES.format("n.has_value()") + " }", "run(self);", ["no"]),
+    ("void run(const Tensor& t, std::optional<Tensor> n = std::nullopt) { " + SIDES.format("n.has_value()") + " }", "run(self, self);", ["yes"]),
+    ("template <typename T, bool Log> void run(const Tensor& t) { " + SIDES.format("Log") + " }", "run<float, true>(self);", ["yes"]),
+    ("template <typename T, bool Log> struct Run { static void apply(const Tensor& t) { " + SIDES.format("Log") + " } };", "Run<float, false>::apply(self);", ["no"]),
+    ("void inner(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }\nvoid run(const Tensor& t, bool on) { inner(t, on); }", "run(self, true);", ["yes"]),
+])
+def test_what_a_call_gives_for_parameters(function, call, kernels):
+    files = {N + "cuda/F.cu": f"namespace at::native {{\n{KERNELS}{function}\nvoid f_cuda(const Tensor& self) {{ {call} }}\n}}\n"}
+    found = steps(files, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))
+    assert [s for role, s, _ in found if role == "device"] == kernels
+
+
+def test_a_stub_that_is_handed_over_is_called_where_the_function_calls_it():
+    text = """namespace at::native {
+DEFINE_DISPATCH(reduce_stub);
+DEFINE_DISPATCH(fill_stub);
+template <typename R, typename F>
+void f_impl(const Tensor& self, R& reduce_it, F& fill_it, const std::optional<std::string_view> reduce = std::nullopt) {
+  if (self.numel() > 4) {
+    if (reduce.has_value()) {
+      reduce_it(self.device().type(), self);
+    } else {
+      fill_it(self.device().type(), self);
+    }
+  }
+}
+Tensor f(const Tensor& self) { f_impl(self, reduce_stub, fill_stub); }
+Tensor g(const Tensor& self, std::string_view reduce) { f_impl(self, reduce_stub, fill_stub, reduce); }
+}
+"""
+    files = {N + "F.cpp": text, N + "cuda/F.cu": "namespace at::native {\nvoid a() {}\nvoid b() {}\nREGISTER_DISPATCH(reduce_stub, &a)\nREGISTER_DISPATCH(fill_stub, &b)\n}\n"}
+    for name, stub in (("f", "fill_stub"), ("g", "reduce_stub")):
+        f = operator(f"{name}(Tensor self) -> Tensor", "CUDA", f"at::native::{name}")
+        found = made(files, f)[0].chain(f, "CUDA").steps
+        assert [(s.symbol, s.branch) for s in found if s.role == "stub"] == [(stub, "self.numel() > 4")]
