@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at
@@ -21,6 +21,8 @@ from cartographer.link.index import bare
 from cartographer.link.names import nearness
 from cartographer.link.overloads import Overloads
 from cartographer.link.sites import Given, Site, Spot
+from cartographer.model.location import Language
+from cartographer.scan.cpp import scan_cpp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 LITERALS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 _LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>)?\s*<<<")
+_BRANCHES = re.compile(r"\b(?:if|else|case|default)\b")
 _CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 _WIDER = re.compile(r"(const\s+)?(double|(c10|std)::complex<)\b")
 _CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
@@ -333,28 +336,32 @@ class CallGraph:
             return
         path, written = found
         text = _substituted(written, arguments)
+        calls = list(_CALLED.finditer(LITERALS.sub(_blanked, text)))
+        within = _conditions_in(text) if _BRANCHES.search(text) else {}
         launched = set()
         for match in _LAUNCH.finditer(text) if "<<<" in text else ():
             launched.add(match[1])
-            kernels = self.handed.kernels(match[1], spot)
-            yield self._placed(spot.site("launch", match[1], kernels), found, spot, text.count("\n", 0, match.start()))
-        for match in _CALLED.finditer(LITERALS.sub(_blanked, text)):
+            below = text.count("\n", 0, match.start())
+            inner = spot.under(within.get((match[1], below), ()))
+            yield self._placed(inner.site("launch", match[1], self.handed.kernels(match[1], spot)), found, spot, below)
+        for match in calls:
             name = match[1]
             below = text.count("\n", 0, match.start(1))
+            inner = spot.under(within.get((name, below), ()))
             if bare(name) in self.stubs:
-                yield self._placed(spot.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace)), found, spot, below)
+                yield self._placed(inner.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace)), found, spot, below)
             elif (title := library(name, self.device)) and not self._ours(name):
-                yield self._placed(spot.site("library", name, library=title), found, spot, below)
+                yield self._placed(inner.site("library", name, library=title), found, spot, below)
             elif self.device == "cpu" and bare(name) in CPU_LOOPS:
                 opening = text.find("[", match.end())
                 given = (Given("lambda", path, written.line + text.count("\n", 0, opening)),) if opening >= 0 else ()
-                yield self._placed(spot.site("loop", bare(name), given=given), found, spot, below)
+                yield self._placed(inner.site("loop", bare(name), given=given), found, spot, below)
             elif name.isupper():
-                yield from self._macro_body(name, arguments_at(text, match.end() - 1), spot, depth + 1)
+                yield from self._macro_body(name, arguments_at(text, match.end() - 1), inner, depth + 1)
             elif len(name) > 3 and name not in launched:
                 targets = tuple(d for d in self.names.functions(name, spot.scope) if self.follows(d))
                 if targets:
-                    yield self._placed(spot.site("helper", name, tuple(sorted(targets, key=_by_type)[:4])), found, spot, below)
+                    yield self._placed(inner.site("helper", name, tuple(sorted(targets, key=_by_type)[:4])), found, spot, below)
 
     def _macro_in_force(self, macro: str, spot: Spot) -> tuple[str, MacroDefinition] | None:
         """The macro that a use means in the build for our device, with its file: the last one in the file, else the nearest."""
@@ -373,6 +380,13 @@ class CallGraph:
         first, last = spot.call.line, max(spot.call.line, spot.call.end_line)
         lines = enumerate(self.bodies.lines(site.path, first, last), first)
         return site._replace(line=next((n for n, text in lines if pattern.search(text)), first))
+
+
+@lru_cache(maxsize=4096)
+def _conditions_in(text: str) -> dict[tuple[str, int], Conditions]:
+    """The conditions around the calls in a macro's expansion, by name and by the number of line ends before it."""
+    bodies = scan_cpp(f"void f() {{ {text}\n}}".encode(), Language.CUDA).definitions
+    return {(call.name, call.line - 1): call.conditions for body in bodies for call in body.calls if call.conditions}
 
 
 def _substituted(macro: MacroDefinition, arguments: tuple[str, ...]) -> str:

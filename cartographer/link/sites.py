@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.link.conditions import text
+from cartographer.link.conditions import text, together
 from cartographer.link.device import NEVER
 
 if TYPE_CHECKING:
@@ -86,6 +86,10 @@ class Spot(NamedTuple):
     called: Called | None  # the operator that a member, or a qualified name, means
     handed: Mentioned  # what is handed over
     without: bool = False
+
+    def under(self, conditions: Conditions) -> Spot:
+        """The same under further conditions."""
+        return self._replace(conditions=together(self.conditions, conditions)) if conditions else self
 
     def site(
         self, kind: str, name: str, targets: tuple[Defined, ...] = (), *, called: Called | None = None, given: tuple[Given, ...] = (),

@@ -38,3 +38,11 @@ def test_a_call_inside_a_string_is_none():
     text = ('#define SAY(out) do { \\\n  out << "work_of(" << out << "\\"work_of("; \\\n} while (0)\n'
             "namespace at::native {\n__global__ void work(int n) {}\nvoid work_of(int n) {\n  work<<<8, 8>>>(n);\n}\nvoid f_cuda(const Tensor& self) {\n  SAY(out);\n}\n}\n")
     assert steps({N + "cuda/F.cu": text}, F) == [("entry", "f_cuda", 9)]
+
+
+def test_alternatives_in_a_macro_have_their_conditions():
+    text = ("#define LAUNCH(n) \\\n  if (isContig) { \\\n    work<<<8, 8>>>(n); \\\n  } else { \\\n    other<<<8, 8>>>(n); \\\n  }\n"
+            "namespace at::native {\n__global__ void work(int n) {}\n__global__ void other(int n) {}\nvoid f_cuda(const Tensor& self) {\n  if (self.big()) {\n    LAUNCH(8);\n  }\n}\n}\n")
+    maker, known = made({N + "cuda/F.cu": text}, F)
+    found = [(s.symbol.rpartition("::")[2], s.branch) for s in maker.chain(known["aten::f"], "CUDA").steps if s.role == "device"]
+    assert found == [("work", "self.big() && isContig"), ("other", "self.big() && !(isContig)")]
