@@ -230,7 +230,7 @@ class Resolver:
 
     @cached_property
     def _lines(self) -> dict[str, int]:
-        return {row.path: row.lines for row in self._reader.files()}
+        return {entry.path: entry.lines for entry in self._reader.file_entries()}
 
     @property
     def _files(self) -> Collection[str]:
@@ -242,7 +242,11 @@ class Resolver:
 
     @cached_property
     def _folders(self) -> frozenset[str]:
-        return frozenset(row.path for row in self._reader.folders())
+        found = {""}
+        for path in self._files:
+            while (path := path.rpartition("/")[0]) not in found:
+                found.add(path)
+        return frozenset(found)
 
 
 def _at(place: Location, text: str, page: tuple[str, str]) -> Answer:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cartographer.guide.places import Touch
+    from cartographer.model.operator import Operator
     from cartographer.store.reader import Reader
-    from cartographer.store.values import OperatorRow
 
 _WRITTEN = (Origin.YAML, Origin.STRUCTURED, Origin.GENERATED)
 
@@ -29,8 +29,8 @@ class Counts:
         self._layers_seen = LayerCount()
 
     @cached_property
-    def _rows(self) -> tuple[OperatorRow, ...]:
-        return self._reader.operator_rows()
+    def _operators(self) -> tuple[Operator, ...]:
+        return tuple(self._reader.operators())
 
     @property
     def layers(self) -> tuple[Touch, ...]:
@@ -52,9 +52,9 @@ class Counts:
         kind, _, argument = name.partition("_")
         match kind:
             case "registrations" if argument:
-                return sum(argument in row.keys for row in self._rows), f"operators with a registration for {argument}"
+                return sum(any(r.key == argument and r.active for r in op.registrations) for op in self._operators), f"operators with a registration for {argument}"
             case "tag" if argument:
-                return sum(argument in row.tags for row in self._rows), f"operators tagged {argument}"
+                return sum(argument in op.tags for op in self._operators), f"operators tagged {argument}"
             case "layers" | "acting" if argument:
                 return self._layers_of(argument, acting=kind == "acting")
         return None, ""
@@ -68,11 +68,13 @@ class Counts:
         return None, ""
 
     @cached_property
-    def _schemas(self) -> list[FunctionSchema]:
+    def _aliasing(self) -> list[FunctionSchema]:
+        """The schemas that may hold an alias: it stands in brackets besides those of arguments and results."""
         out = []
-        for row in self._rows:
-            with suppress(SchemaError):  # one that cannot be parsed is counted nowhere; it stands among the unresolved
-                out.append(FunctionSchema.parse(row.schema))
+        for op in self._operators:
+            if op.schema.count("(") > 1 + ("-> (" in op.schema):
+                with suppress(SchemaError):  # one that cannot be parsed is counted nowhere; it stands among the unresolved
+                    out.append(FunctionSchema.parse(op.schema))
         return out
 
     @cached_property
@@ -80,7 +82,7 @@ class Counts:
         """What takes a look at every operator whole."""
         saving = from_python = written = 0
         functions, nodes = set(), set()
-        for op in self._reader.operators():
+        for op in self._operators:
             self._layers_seen.look(op)
             saving += bool(op.autograd and op.autograd.saved)
             from_python += any(r.origin is Origin.PYTHON for r in op.registrations)
@@ -92,12 +94,12 @@ class Counts:
 
     def aliasing(self) -> tuple[int, str]:
         """Operators that return a view."""
-        number = sum(any(r.aliases and not r.is_write for r in schema.returns) for schema in self._schemas)
+        number = sum(any(r.aliases and not r.is_write for r in schema.returns) for schema in self._aliasing)
         return number, "operators whose schema returns an alias of an argument that it does not write to"
 
     def mutating(self) -> tuple[int, str]:
         """Operators that write."""
-        return sum(any(a.is_write for a in schema.arguments) for schema in self._schemas), "operators whose schema writes to an argument, out= included"
+        return sum(any(a.is_write for a in schema.arguments) for schema in self._aliasing), "operators whose schema writes to an argument, out= included"
 
     def saving(self) -> tuple[int, str]:
         """Operators that keep something for backward."""
@@ -128,7 +130,7 @@ class Counts:
 
     def files_python(self) -> tuple[int, str]:
         """Python files."""
-        return sum(row.language == "Python" for row in self._reader.files()), "Python files read"
+        return sum(entry.language == "Python" for entry in self._reader.file_entries()), "Python files read"
 
     def with_node(self) -> tuple[int, str]:
         """Operators with a Node."""

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,18 +15,24 @@ _PIECE = re.compile(r"\*\*/|/\*\*|\*\*|\*|\?|[^*?]+?")
 _MEANS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-def owner_of(path: str, rules: Iterable[Landmark]) -> Landmark | None:
-    """The rule that decides: the last one that matches."""
-    ordered = sorted(rules, key=lambda r: r.line)
-    return next((rule for rule in reversed(ordered) if _pattern(rule.subject).fullmatch(path)), None)
+class Owners:
+    """All rules of one CODEOWNERS, as one pattern that tries the last first."""
+
+    def __init__(self, rules: Iterable[Landmark]) -> None:
+        self._rules = sorted(rules, key=lambda rule: -rule.line)
+        self._pattern = re.compile("|".join(f"({_pattern(rule.subject)})" for rule in self._rules))
+
+    def of(self, path: str) -> Landmark | None:
+        """The rule that decides: the last one that matches."""
+        found = self._pattern.fullmatch(path) if self._rules else None
+        return self._rules[found.lastindex - 1] if found and found.lastindex else None
 
 
-@lru_cache(maxsize=1024)
-def _pattern(rule: str) -> re.Pattern[str]:
+def _pattern(rule: str) -> str:
     """As in .gitignore: a slash before the end ties a pattern to the root, and a folder means all that is in it; but `docs/*` goes no deeper."""
     bare = rule.strip("/")
     tied = "/" in rule.rstrip("/")
     body = "".join(_MEANS.get(piece, re.escape(piece)) for piece in _PIECE.findall(bare))
     flat = bare.endswith("/*") and not bare.endswith("**/*")
     end = "" if flat else "/.+" if rule.endswith("/") else "(?:/.+)?"
-    return re.compile(f"{'' if tied else '(?:.*/)?'}{body}{end}")
+    return f"{'' if tied else '(?:.*/)?'}{body}{end}"

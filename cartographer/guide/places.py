@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cartographer.guide.owners import owner_of
+from cartographer.guide.owners import Owners
 from cartographer.model.operator import Origin, Status
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
     for touch in (*_kernels(overloads), *_of_kinds(marks, ("meta",)), *_gradients_and_bindings(overloads), *_of_landmarks(reader, marks)):
         known = found.get((touch.path, touch.line))
         found[touch.path, touch.line] = replace(known, what=_joined(known.what, touch.what)) if known else touch
-    owners = [mark for mark in reader.landmarks() if mark.kind == "owner"]
+    owners = Owners(mark for mark in reader.landmarks() if mark.kind == "owner")
     for path in dict.fromkeys(touch.path for touch in tuple(found.values())):
-        if (rule := owner_of(path, owners)) is not None:
+        if (rule := owners.of(path)) is not None:
             found.setdefault((rule.path, rule.line), Touch("owners", rule.path, rule.line, f"{rule.subject} {rule.text}"))
     return tuple(found.values())
 
@@ -210,18 +210,18 @@ def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:
 def reading(reader: Reader, places: Iterable[tuple[str, int]], scanned: dict[str, int]) -> tuple[Reading, ...]:
     """Files in the order given, with their length, age, operators and owners. `scanned`: the lines of the files that were read."""
     marks = reader.landmarks()
-    owners = [mark for mark in marks if mark.kind == "owner"]
+    owners = Owners(mark for mark in marks if mark.kind == "owner")
     lengths = {mark.path: mark.line for mark in marks if mark.kind == "length"} | scanned
     known = reader.paths()
     return tuple(_reading(reader, path, line, lengths, known, owners) for path, line in places)
 
 
-def _reading(reader: Reader, path: str, line: int, lengths: dict[str, int], known: frozenset[str], owners: Sequence[Landmark]) -> Reading:
+def _reading(reader: Reader, path: str, line: int, lengths: dict[str, int], known: frozenset[str], owners: Owners) -> Reading:
     if path not in known and path not in lengths:
         return Reading(path, missing=f"there is no {path}")
     dates = reader.file_dates(path)
-    rule = owner_of(path, owners)
-    operators = len({resident.operator for resident in reader.residents(path)}) if path in lengths else 0
+    rule = owners.of(path)
+    operators = reader.living(path) if path in lengths else 0
     return Reading(
         path, lengths.get(path, 0), operators, (dates and dates.born) or "", (dates and dates.changed) or "",
         Touch("owners", rule.path, rule.line, rule.text) if rule else None, line,

@@ -19,36 +19,44 @@ if TYPE_CHECKING:
     from cartographer.store.reader import Reader
 
 
-_KEPT = frozenset(("info", "operators", "operator_rows", "files", "file_entries", "folders", "stubs", "generated", "eras", "symbols"))
+_KEPT = frozenset(("info", "operators", "file_entries", "stubs", "generated", "eras", "symbols", "landmarks", "paths", "oplist", "group"))
 
 
 class _Remembered:
     """A reader that answers what it was asked before from memory: the catalog and the guide want the same lists."""
 
     def __init__(self, reader: Reader, known: Mapping[str, Any]) -> None:
-        """Stand before `reader`; the answers of `known` are there already."""
+        """Stand before `reader`; the answers of `known`, to questions without arguments, are there already."""
         self._reader = reader
-        self._known = dict(known)
+        self._known: dict[tuple[str, ...], Any] = {(name,): answer for name, answer in known.items()}
 
     def __getattr__(self, name: str) -> Any:
-        """Methods without arguments are asked once; all others pass."""
+        """The methods of `_KEPT` are asked each question once; all others pass."""
         found = getattr(self._reader, name)
         if name not in _KEPT:
             return found
 
-        def once() -> Any:
-            if name not in self._known:
-                answer = found()
-                self._known[name] = tuple(answer) if name in ("operators", "symbols") else answer
-            return self._known[name]
+        def once(*asked: str) -> Any:
+            question = (name, *asked)
+            if question not in self._known:
+                answer = found(*asked)
+                self._known[question] = tuple(answer) if name in ("operators", "symbols") else answer
+            return self._known[question]
 
         return once
 
 
 def remembered(reader: Reader, written: Atlas | None = None) -> Reader:
     """A reader in front of `reader` that keeps its lists. What was `written` to the atlas a moment ago is not read again."""
-    known = {"operators": written.operators, "symbols": written.symbols, "file_entries": written.files} if written is not None else {}
-    return cast("Reader", _Remembered(reader, known))
+    return cast("Reader", _Remembered(reader, _lists_of(written) if written is not None else {}))
+
+
+def _lists_of(atlas: Atlas) -> Mapping[str, Any]:
+    """The answers of a reader of this atlas that are whole lists, by the names of its methods."""
+    return {
+        "operators": atlas.operators, "symbols": atlas.symbols, "file_entries": atlas.files, "generated": atlas.generated, "landmarks": atlas.landmarks,
+        "paths": frozenset(atlas.paths), "oplist": atlas.rows,
+    }  # fmt: skip
 
 
 def site_of(reader: Reader, folder: Path, *, collected: bool, written: Atlas | None = None) -> Site:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.guide.book import Book
-from cartographer.guide.owners import owner_of
+from cartographer.guide.owners import Owners
 from cartographer.model.lineage import Lineage
 from cartographer.render import urls
 from cartographer.render.pages.frame import Link, Receipt, at
@@ -64,7 +64,8 @@ class Site:
         self.collected = collected
         self.verified = verified
         self.links = urls.Permalinks(catalog.source)
-        self._owners: dict[str, Rule | None] = {}
+        self._owners = Owners(catalog.owners)
+        self._owner_of: dict[str, Rule | None] = {}
         self.landmarks: dict[str, Landmark | None] = {}  # found once, asked for on every operator's page
 
     @cached_property
@@ -192,9 +193,9 @@ class Site:
 
     def owner(self, path: str) -> Rule | None:
         """The rule of CODEOWNERS that decides for a path; for a folder, the one for all that is in it."""
-        if path not in self._owners:
-            self._owners[path] = owner_of(path, self.catalog.owners)
-        return self._owners[path]
+        if path not in self._owner_of:
+            self._owner_of[path] = self._owners.of(path)
+        return self._owner_of[path]
 
     # Addresses ---------------------------------------------------------------------------------
 

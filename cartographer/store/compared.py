@@ -37,8 +37,11 @@ def unpacked_bodies(value: bytes | None) -> _Bodies:
 def compared(connection: sqlite3.Connection) -> ComparedAtlas:
     """One side of a comparison."""
     words: dict[int, str] = dict(connection.execute("SELECT id, text FROM word"))
-    tables = {number: json.loads(text) for number, text in connection.execute("SELECT id, outcomes FROM dispatch_table")}
-    chains = _own_chains(connection)
+    tables = {
+        number: dict(zip(json.loads(words[keys]), (words[outcome] for outcome in json.loads(outcomes)), strict=True))
+        for number, keys, outcomes in connection.execute("SELECT id, keys_word, outcomes FROM dispatch_table")
+    }
+    chains = _own_chains(connection, words)
     bindings: dict[int, dict[str, tuple[str, str]]] = {}
     for number, python, function, file in connection.execute("SELECT operator, python, function, file FROM binding WHERE NOT deprecated ORDER BY operator, position"):
         bindings.setdefault(number, {}).setdefault(python, (function, file))
@@ -50,11 +53,11 @@ def compared(connection: sqlite3.Connection) -> ComparedAtlas:
                                tuple(words[word] for word in json.loads(callers)))
         for number, name, dispatch, callers in connection.execute("SELECT id, name, dispatch, callers FROM operator ORDER BY id")
     }  # fmt: skip
-    told = connection.execute("SELECT value FROM meta WHERE key = 'bodies'").fetchone()
+    told = connection.execute("SELECT data FROM whole WHERE name = 'bodies'").fetchone()
     return ComparedAtlas(operators, unpacked_bodies(told[0] if told else None))
 
 
-def _own_chains(connection: sqlite3.Connection) -> dict[int, dict[str, Chain]]:
+def _own_chains(connection: sqlite3.Connection, words: Mapping[int, str]) -> dict[int, dict[str, Chain]]:
     """Operator -> backend -> its chain up to where it enters another operator. Equal chains are one value."""
     steps = {
         number: Step(role, symbol, path, line)
@@ -65,6 +68,6 @@ def _own_chains(connection: sqlite3.Connection) -> dict[int, dict[str, Chain]]:
         own.setdefault(chain, []).append(steps[step])
     chains = {number: Chain(Status(status), None, tuple(own.get(number, ()))) for number, status in connection.execute("SELECT id, status FROM chain")}
     found: dict[int, dict[str, Chain]] = {}
-    for number, backend, chain in connection.execute("SELECT operator, backend, chain FROM operator_chain ORDER BY operator, position"):
-        found.setdefault(number, {})[backend] = chains[chain]
+    for number, backend, chain in connection.execute("SELECT operator, backend_word, chain FROM operator_chain ORDER BY operator, position"):
+        found.setdefault(number, {})[words[backend]] = chains[chain]
     return found

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 APPLICATION_ID = 0x41544C53  # "ATLS": tells an atlas from other SQLite files
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 FILE_NAME = "atlas.db"
 
 _BUILD = "build one with `cartographer build VERSION`"
@@ -29,8 +29,11 @@ _CAUSES = {
 }  # fmt: skip
 
 
+_INDICES = "\n-- Indices."
+
+
 def schema() -> str:
-    """The statements that make an empty atlas."""
+    """The statements that make an empty atlas: its tables, then their indices."""
     return (Path(__file__).parent / "schema.sql").read_text(encoding="utf-8")
 
 
@@ -70,26 +73,28 @@ def create(path: Path) -> sqlite3.Connection:
         for pragma in ("page_size = 8192", "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE",
                        "cache_size = -65536", "temp_store = MEMORY", f"application_id = {APPLICATION_ID}"):  # fmt: skip
             connection.execute(f"PRAGMA {pragma}")
-        connection.executescript(schema())
+        connection.executescript(schema().partition(_INDICES)[0])
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def set_fact(path: Path, key: str, value: bytes | str | None) -> None:
-    """Change one row of `meta` of an atlas that is not yet in place."""
+def set_whole(path: Path, name: str, data: bytes | None) -> None:
+    """Change one row of `whole` of an atlas that is not yet in place."""
     connection = sqlite3.connect(path)
     try:
         connection.execute("PRAGMA journal_mode = OFF")
         with connection:
-            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+            connection.execute("INSERT OR REPLACE INTO whole VALUES (?, ?)", (name, data))
     finally:
         connection.close()
 
 
 def finish(connection: sqlite3.Connection) -> None:
-    """Stamp the schema's number: a file without it was not written to its end."""
+    """Make the indices of an atlas whose rows are all in, and stamp the schema's number: a file without it was not written to its end."""
+    _, head, statements = schema().partition(_INDICES)
+    connection.executescript(head + statements)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.close()
 

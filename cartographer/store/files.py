@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
-"""The files, folders and symbols of an atlas."""
+"""The files and symbols of an atlas."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from cartographer.model.atlas import FileEntry
 from cartographer.store import database, residents
 from cartographer.store.dates import Dates, unpacked_id
 from cartographer.store.lists import Lists
-from cartographer.store.symbol_rows import SYMBOL, symbol_of
-from cartographer.store.values import FileRow, FileWhole, FolderRow
+from cartographer.store.symbol_rows import IN_FILE, Symbols
+from cartographer.store.values import FileWhole
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from cartographer.model.atlas import Symbol
@@ -32,28 +32,11 @@ class Files:
         self._connection = connection
         self.path = path
         self._operators = operators
+        self._symbol_reader = Symbols(connection)
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         with database.explained(self.path):
             return self._connection.execute(statement, values).fetchall()
-
-    def files(self) -> tuple[FileRow, ...]:
-        """All scanned files as rows of a list, sorted by path."""
-        symbols = dict(self._all("SELECT path, count(*) FROM symbol GROUP BY path"))
-        living = residents.counts(self._connection)
-        dates = {
-            path: (born, changed) for path, born, changed in self._all("SELECT path, born, changed FROM file_dates")
-        }
-        rows = self._all(
-            "SELECT f.path, p.path, size, language, lines, error_nodes, error_bytes FROM file f JOIN path p ON p.id = f.path ORDER BY p.path"
-        )
-        return tuple(FileRow(path, size, language, lines, nodes, size_of_errors, symbols.get(number, 0), living.get(number, 0),
-                             *dates.get(number, (None, None)))
-                     for number, path, size, language, lines, nodes, size_of_errors in rows)  # fmt: skip
-
-    def folders(self) -> tuple[FolderRow, ...]:
-        """All folders that hold scanned files, the root ("") first, sorted by path."""
-        return folders_of(self.files())
 
     def file(self, path: str) -> FileWhole:
         """Everything about one file. Raises NotFound."""
@@ -89,49 +72,34 @@ class Files:
         with database.explained(self.path):
             return residents.of_file(self._connection, path)
 
+    def living(self, path: str) -> int:
+        """How many overloads have something in one file."""
+        with database.explained(self.path):
+            return residents.living(self._connection, path)
+
     def all_residents(self) -> Mapping[str, tuple[Resident, ...]]:
         """Residents of every file that has some, by path: one pass, for whoever needs all of them."""
         with database.explained(self.path):
             return residents.of_all(self._connection)
 
-    def symbols(self, kind: str | None = None) -> Iterator[Symbol]:
+    def symbols(self, kind: str | None = None) -> tuple[Symbol, ...]:
         """All symbols in the order they were found, or those of one kind."""
-        return self._symbols("", ()) if kind is None else self._symbols("WHERE s.kind = ?", (kind,))
+        return self._symbols("ORDER BY s.id") if kind is None else self._symbols("WHERE k.text = ? ORDER BY s.id", kind)
 
     def symbols_in(self, path: str) -> tuple[Symbol, ...]:
         """The symbols of one file, sorted by line."""
-        found = self._symbols("WHERE s.path = (SELECT id FROM path WHERE path = ?)", (path,))
+        found = self._symbols(f"{IN_FILE} ORDER BY s.id", path)
         return tuple(sorted(found, key=lambda s: (s.line, s.qualname)))
 
     def symbol_counts(self) -> Mapping[str, int]:
         """How many symbols each file has."""
-        return dict(self._all("SELECT p.path, count(s.id) FROM file f JOIN path p ON p.id = f.path LEFT JOIN symbol s ON s.path = f.path GROUP BY f.path"))
+        return dict(self._all("SELECT p.path, coalesce(sum(r.last - r.first + 1), 0) FROM file f JOIN path p ON p.id = f.path"
+                              " LEFT JOIN symbol_run r ON r.path = f.path GROUP BY f.path"))
 
     def symbol_kinds(self) -> Mapping[str, int]:
         """How many symbols there are of each kind."""
-        return dict(self._all("SELECT kind, count(*) FROM symbol GROUP BY kind ORDER BY kind"))
+        return dict(self._all("SELECT w.text, count(*) FROM symbol s JOIN word w ON w.id = s.kind_word GROUP BY s.kind_word ORDER BY w.text"))
 
-    def _symbols(self, condition: str, values: tuple[Any, ...]) -> Iterator[Symbol]:
-        rows = self._all(f"{SYMBOL} {condition} ORDER BY s.id", *values)
-        return (symbol_of(row) for row in rows)
-
-
-def folders_of(files: tuple[FileRow, ...]) -> tuple[FolderRow, ...]:
-    """The folders of these files, each with the sums over everything below it."""
-    direct: dict[str, list[FileRow]] = {"": []}
-    children: dict[str, set[str]] = {"": set()}
-    sums: dict[str, list[int]] = {"": [0] * 6}
-    for file in files:
-        folder = file.path.rpartition("/")[0]
-        direct.setdefault(folder, []).append(file)
-        while True:
-            total = sums.setdefault(folder, [0] * 6)
-            for place, value in enumerate((1, file.lines, file.size, file.symbols, file.error_nodes, file.error_bytes)):
-                total[place] += value
-            if not folder:
-                break
-            parent = folder.rpartition("/")[0]
-            children.setdefault(parent, set()).add(folder)
-            folder = parent
-    return tuple(FolderRow(folder, tuple(sorted(children.get(folder, ()))), tuple(direct.get(folder, ())), *sums[folder])
-                 for folder in sorted(sums))  # fmt: skip
+    def _symbols(self, condition: str, *values: Any) -> tuple[Symbol, ...]:
+        with database.explained(self.path):
+            return self._symbol_reader.select(condition, *values)

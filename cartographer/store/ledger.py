@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from cartographer.store.search_words import plain
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from cartographer.model.location import Location
     from cartographer.model.operator import Chain, Layer, Step
 
+_STEP = attrgetter("role", "symbol", "path", "line", "note", "branch")  # its fields: a tuple is compared faster than a Step
+_LAYER = attrgetter("key", "acts", "outcome", "place")
 Place = tuple[int | None, int | None, int | None]
 
 
@@ -23,6 +27,17 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 def as_json(value: Any) -> str:
     """Compact JSON text."""
     return _encode(value) if value else "{}" if isinstance(value, dict) else "[]"
+
+
+@lru_cache(maxsize=1 << 12)
+def texts_as_json(texts: tuple[str, ...]) -> str:
+    """The same of texts that many rows share."""
+    return as_json(texts)
+
+
+def numbers_as_json(numbers: Iterable[int]) -> str:
+    """The same of numbers."""
+    return f"[{','.join(map(str, numbers))}]"
 
 
 def storable(text: str) -> str:
@@ -56,10 +71,10 @@ class Ledger:
         self.paths = Numbers()
         self.words = Numbers()
         self.kernels = Numbers()
-        self.tables = Numbers()
         self._tables: dict[int, int] = {}
-        self._layers: dict[Layer, int] = {}
-        self._steps: dict[Step, int] = {}
+        self._known_tables: dict[tuple[int, str], int] = {}
+        self._layers: dict[tuple[Any, ...], int] = {}
+        self._steps: dict[tuple[Any, ...], int] = {}
         self._chains: dict[tuple[str, str | None, tuple[int, ...]], int] = {}
         self.layer_rows: list[tuple[Any, ...]] = []
         self.step_rows: list[tuple[Any, ...]] = []
@@ -76,30 +91,38 @@ class Ledger:
         """The number of a dispatch table. Stages often share one mapping, so its identity is tried first."""
         found = self._tables.get(id(outcomes))
         if found is None:
-            found = self._tables[id(outcomes)] = self.tables.of(as_json(dict(outcomes)))
+            table = self.words.of(as_json(list(outcomes))), numbers_as_json(map(self.words.of, outcomes.values()))
+            found = self._tables[id(outcomes)] = self._known_tables.setdefault(table, len(self._known_tables) + 1)
         return found
+
+    @property
+    def table_rows(self) -> Iterable[tuple[int, int, str]]:
+        """Each dispatch table: its number, the word that lists its keys, the words of their outcomes."""
+        return ((number, *table) for table, number in self._known_tables.items())
 
     def layer(self, layer: Layer) -> int:
         """The number of a layer."""
-        number = self._layers.get(layer)
+        key = _LAYER(layer)
+        number = self._layers.get(key)
         if number is None:
-            number = self._layers[layer] = len(self._layers) + 1
+            number = self._layers[key] = len(self._layers) + 1
             outcome = self.words.of(layer.outcome)
             self.layer_rows.append((number, layer.key, layer.acts, outcome, *self.place(layer.place)))
         return number
 
     def step(self, step: Step) -> int:
         """The number of a step."""
-        number = self._steps.get(step)
+        key = _STEP(step)
+        number = self._steps.get(key)
         if number is None:
-            number = self._steps[step] = len(self._steps) + 1
+            number = self._steps[key] = len(self._steps) + 1
             self.step_rows.append((number, step.role, step.symbol, plain(step.symbol), self.paths.of(step.path), step.line,
                                    self.words.of(step.note), self.words.of(step.branch)))  # fmt: skip
         return number
 
     def chain(self, chain: Chain) -> int:
         """The number of a chain."""
-        steps = tuple(self.step(step) for step in chain.steps)
+        steps = tuple([self.step(step) for step in chain.steps])
         key = (chain.status.value, chain.reason, steps)
         number = self._chains.get(key)
         if number is None:

@@ -38,9 +38,14 @@ class Lists:
         with database.explained(self.path):
             return self._connection.execute(statement, values).fetchall()
 
+    def _whole(self, name: str) -> bytes:
+        ((data,),) = self._all("SELECT data FROM whole WHERE name = ?", name)
+        assert isinstance(data, bytes)
+        return data
+
     def info(self) -> AtlasInfo:
         """What the atlas is of, and its counts with their receipts."""
-        meta = dict(self._all("SELECT key, value FROM meta WHERE key NOT IN ('lineage', 'since', 'bodies')"))
+        meta = dict(self._all("SELECT key, value FROM meta"))
         source = SourceInfo(
             SourceKind(meta["kind"]), meta["version"], meta["tag"], meta["commit"], meta["described"], meta["web"]
         )
@@ -53,14 +58,14 @@ class Lists:
         python = _gathered(
             self._all("SELECT operator, python FROM binding WHERE NOT deprecated ORDER BY operator, position")
         )
-        keys = _gathered(self._all("SELECT operator, key FROM registration WHERE active ORDER BY operator, position"))
+        keys = _gathered(self._all("SELECT r.operator, w.text FROM registration r JOIN word w ON w.id = r.key_word WHERE active ORDER BY operator, position"))
         structured = _gathered(
-            self._all("SELECT operator, key FROM registration WHERE active AND origin = 'structured'")
+            self._all("SELECT r.operator, w.text FROM registration r JOIN word w ON w.id = r.key_word WHERE active AND origin = 'structured'")
         )
         nodes = _gathered(self._all("SELECT operator, name FROM node ORDER BY operator, position"))
         statuses: dict[int, dict[str, str]] = {}
         for number, backend, status in self._all(
-            "SELECT o.operator, o.backend, c.status FROM operator_chain o JOIN chain c ON c.id = o.chain ORDER BY o.operator, o.position"
+            "SELECT o.operator, w.text, c.status FROM operator_chain o JOIN chain c ON c.id = o.chain JOIN word w ON w.id = o.backend_word ORDER BY o.operator, o.position"
         ):
             statuses.setdefault(number, {})[backend] = status
         rows = self._all(
@@ -82,7 +87,7 @@ class Lists:
         from cartographer.store import oplist_rows
 
         ((told,),) = self._all("SELECT value FROM meta WHERE key = 'oplist'")
-        return None if told is None else oplist_rows.list_of(told, self._all("SELECT name, row FROM oplist ORDER BY name"))
+        return None if told is None else oplist_rows.list_of(told, self._whole("oplist"))
 
     def compared(self) -> ComparedAtlas:
         """What the comparison with another atlas reads."""
@@ -95,14 +100,13 @@ class Lists:
         """What became of every operator over the releases that were at hand."""
         from cartographer.store import lineage_rows
 
-        rows = self._all("SELECT value FROM meta WHERE key = 'lineage'")
-        return lineage_rows.unpacked(rows[0][0] if rows else None)
+        return lineage_rows.unpacked(self._whole("lineage"))
 
     def since(self) -> Comparison | None:
         """What changed in the operators since the release before."""
         from cartographer.store import since_rows
 
-        rows = self._all("SELECT value FROM meta WHERE key = 'since'")
+        rows = self._all("SELECT data FROM whole WHERE name = 'since'")
         return since_rows.unpacked(rows[0][0] if rows else None, self.path)
 
     def kernels(self, roles: tuple[str, ...] = ("entry", "kernel", "device")) -> tuple[KernelRow, ...]:
@@ -110,9 +114,9 @@ class Lists:
         marks = ",".join("?" * len(roles))
         found: dict[tuple[str, str, int, str], tuple[set[str], set[str]]] = {}
         for role, symbol, path, line, backend, name in self._all(
-            "SELECT s.role, s.symbol, p.path, s.line, oc.backend, o.name FROM step s JOIN path p ON p.id = s.path"
+            "SELECT s.role, s.symbol, p.path, s.line, w.text, o.name FROM step s JOIN path p ON p.id = s.path"
             " JOIN chain_step cs ON cs.step = s.id JOIN operator_chain oc ON oc.chain = cs.chain JOIN operator o ON o.id = oc.operator"
-            f" WHERE s.role IN ({marks})", *roles):  # fmt: skip
+            f" JOIN word w ON w.id = oc.backend_word WHERE s.role IN ({marks})", *roles):  # fmt: skip
             backends, names = found.setdefault((symbol, path, line, role), (set(), set()))
             backends.add(backend)
             names.add(name)
@@ -163,8 +167,7 @@ class Lists:
 
     def paths(self) -> frozenset[str]:
         """The paths of all files of the tree, scanned or not."""
-        ((packed,),) = self._all("SELECT paths FROM tree")
-        return frozenset(zlib.decompress(packed).decode().split("\n")) - {""}
+        return frozenset(zlib.decompress(self._whole("paths")).decode().split("\n")) - {""}
 
     def landmarks(self, subject: str | None = None) -> tuple[Landmark, ...]:
         """All landmarks, or those of one subject."""

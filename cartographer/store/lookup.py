@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cartographer.store import database
+from cartographer.store.search_words import plain
 
 if TYPE_CHECKING:
     import sqlite3
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from cartographer.store.values import Reach
 
 _REACH = (
-    "SELECT DISTINCT o.name, oc.backend, s.role, s.symbol, p.path, s.line, b.text, cs.direct FROM step s JOIN path p ON p.id = s.path"
+    "SELECT DISTINCT o.name, w.text, s.role, s.symbol, p.path, s.line, b.text, cs.direct FROM step s JOIN path p ON p.id = s.path"
     " JOIN word b ON b.id = s.branch_word JOIN chain_step cs ON cs.step = s.id JOIN operator_chain oc ON oc.chain = cs.chain"
-    " JOIN operator o ON o.id = oc.operator WHERE"
+    " JOIN operator o ON o.id = oc.operator JOIN word w ON w.id = oc.backend_word WHERE"
 )
 
 _DECLARED = "o.namespace <> 'aten', o.origin = 'generated', o.namespace, o.path, o.line, o.id"
@@ -87,11 +88,11 @@ class Lookup:
     def by_kernel(self, symbol: str) -> tuple[str, ...]:
         """Operators with a registration of this kernel, by its whole symbol."""
         return self._names(f"SELECT o.name FROM kernel k JOIN registration r ON r.kernel = k.id JOIN operator o ON o.id = r.operator"
-                           f" WHERE k.symbol = ? GROUP BY o.id ORDER BY {_DECLARED}", symbol)  # fmt: skip
+                           f" WHERE k.plain = ? AND k.symbol = ? GROUP BY o.id ORDER BY {_DECLARED}", plain(symbol), symbol)  # fmt: skip
 
     def backends(self) -> tuple[str, ...]:
         """Backends for which some operator has a chain, by name."""
-        return self._names("SELECT DISTINCT backend FROM operator_chain ORDER BY backend")
+        return self._names("SELECT text FROM word WHERE id IN (SELECT DISTINCT backend_word FROM operator_chain) ORDER BY text")
 
     def declared_at(self, path: str, line: int) -> tuple[str, ...]:
         """The operator whose declaration or derivative holds this line of a yaml file: the last one that begins at or before it."""
@@ -149,14 +150,12 @@ class Lookup:
         exact = self._names("SELECT path FROM path WHERE path = ?", name)
         scanned = "SELECT p.path FROM path p JOIN file f ON p.id = f.path WHERE substr(p.path, -length(?)) = ? ORDER BY p.path"
         others = ("SELECT p.path FROM path p WHERE substr(p.path, -length(?)) = ? AND (p.id IN (SELECT path FROM operator)"
-                  " OR p.id IN (SELECT path FROM formula) OR p.id IN (SELECT path FROM step) OR p.id IN (SELECT path FROM symbol)) ORDER BY p.path")  # fmt: skip
+                  " OR p.id IN (SELECT path FROM formula) OR p.id IN (SELECT path FROM step) OR p.id IN (SELECT path FROM symbol_run)) ORDER BY p.path")  # fmt: skip
         return exact or self._names(scanned, "/" + name, "/" + name) or self._names(others, "/" + name, "/" + name)
 
     def symbols_called(self, name: str) -> tuple[Symbol, ...]:
         """Symbols with this last name."""
-        from cartographer.store.symbol_rows import SYMBOL, symbol_of
-
-        return tuple(symbol_of(row) for row in self._all(f"{SYMBOL} WHERE s.name = ? ORDER BY p.path, s.line", name))
+        return self._symbols("WHERE s.name = ? ORDER BY p.path, s.line", name)
 
     def includes_of(self, paths: Iterable[str]) -> tuple[str, ...]:
         """What these files include or import, each once; what is not in the tree by the name that is written."""
@@ -168,11 +167,16 @@ class Lookup:
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """The innermost symbol whose lines hold this one."""
-        from cartographer.store.symbol_rows import SYMBOL, symbol_of
+        from cartographer.store.symbol_rows import IN_FILE
 
-        rows = self._all(f"{SYMBOL} WHERE s.path = (SELECT id FROM path WHERE path = ?) AND s.line <= ? AND s.end_line >= ?"
-                         " ORDER BY s.line DESC, s.end_line LIMIT 1", path, line, line)  # fmt: skip
-        return symbol_of(rows[0]) if rows else None
+        found = self._symbols(f"{IN_FILE} WHERE s.line <= ? AND s.end_line >= ? ORDER BY s.line DESC, s.end_line LIMIT 1", path, line, line)
+        return found[0] if found else None
+
+    def _symbols(self, condition: str, *values: Any) -> tuple[Symbol, ...]:
+        from cartographer.store.symbol_rows import Symbols
+
+        with database.explained(self.path):
+            return Symbols(self._connection).select(condition, *values)
 
     def stub_origins(self, plain: str) -> tuple[tuple[str, str, int], ...]:
         """(stub, path, line) of the declarations and definitions of stubs with this last name."""

@@ -74,9 +74,9 @@ class OperatorReader:
         """A dispatch table."""
         found = self._tables.get(number)
         if found is None:
-            found = self._tables[number] = json.loads(
-                self._rows("SELECT outcomes FROM dispatch_table WHERE id = ?", number)[0][0]
-            )
+            ((keys, outcomes),) = self._rows("SELECT keys_word, outcomes FROM dispatch_table WHERE id = ?", number)
+            words = map(self.word, json.loads(outcomes))
+            found = self._tables[number] = dict(zip(json.loads(self.word(keys)), words, strict=True))
         return found
 
     def chain(self, number: int) -> Chain:
@@ -121,14 +121,14 @@ class OperatorReader:
         ((name, schema, origin, path, line, end_line, build, variants, tags, structured, delegate, module, generated_from,
           cpp_op, cpp_function, cpp_method, dispatch, layers, callers, callees, age, extra),) = self._rows(
             "SELECT name, schema, origin, path, line, end_line, build, variants, tags, structured, structured_delegate,"
-            " python_module, generated_from, cpp_op, cpp_function, cpp_method, dispatch, layers, callers, callees, age, extra"
+            " python_module, generated_from, cpp_op, cpp_function, cpp_method, dispatch, layers_word, callers, callees, age, extra"
             " FROM operator WHERE id = ?", number)  # fmt: skip
         return Operator(
             name=name, schema=schema, origin=Origin(origin), declared=Location(self.path(path), line, end_line),
             build=_texts(build), variants=_texts(variants), tags=_texts(tags), structured=bool(structured),
             structured_delegate=delegate, python_module=module, generated_from=generated_from, bindings=self._bindings(number),
             cpp=None if cpp_op is None else CppNames(cpp_op, cpp_function, cpp_method), registrations=self._registrations(number),
-            dispatch=self.table(dispatch), layers=tuple(self.layer(layer) for layer in json.loads(layers)), kernels=self._kernels(number),
+            dispatch=self.table(dispatch), layers=tuple(self.layer(layer) for layer in json.loads(self.word(layers))), kernels=self._kernels(number),
             autograd=self._autograd(number), callers=tuple(self.word(w) for w in json.loads(callers)),
             callees=tuple(self.word(w) for w in json.loads(callees)), age=json.loads(age), extra=json.loads(extra),
         )  # fmt: skip
@@ -140,15 +140,15 @@ class OperatorReader:
                      for python, function, file, deprecated, *places in rows)  # fmt: skip
 
     def _registrations(self, operator: int) -> tuple[Registration, ...]:
-        rows = self._rows("SELECT r.key, k.symbol, r.origin, r.fallthrough, r.boxed, r.active, r.build, r.rule_word, r.path, r.line, r.end_line"
+        rows = self._rows("SELECT r.key_word, k.symbol, r.origin, r.fallthrough, r.boxed, r.active, r.build, r.rule_word, r.path, r.line, r.end_line"
                           " FROM registration r LEFT JOIN kernel k ON k.id = r.kernel WHERE r.operator = ? ORDER BY r.position", operator)  # fmt: skip
-        return tuple(Registration(key, kernel, Origin(origin), bool(fallthrough), bool(boxed), bool(active), _texts(build),
+        return tuple(Registration(self.word(key), kernel, Origin(origin), bool(fallthrough), bool(boxed), bool(active), _texts(build),
                                   self.place(*place), self.word(rule))
                      for key, kernel, origin, fallthrough, boxed, active, build, rule, *place in rows)  # fmt: skip
 
     def _kernels(self, operator: int) -> Mapping[str, Chain]:
-        rows = self._rows("SELECT backend, chain FROM operator_chain WHERE operator = ? ORDER BY position", operator)
-        return {backend: self.chain(chain) for backend, chain in rows}
+        rows = self._rows("SELECT backend_word, chain FROM operator_chain WHERE operator = ? ORDER BY position", operator)
+        return {self.word(backend): self.chain(chain) for backend, chain in rows}
 
     def _autograd(self, operator: int) -> Autograd | None:
         rows = self._rows(

@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from cartographer.store.search_reader import SearchReader
     from cartographer.store.values import (
         AtlasInfo,
-        FileRow,
         FileWhole,
-        FolderRow,
         KernelRow,
         OperatorRow,
         Resident,
@@ -199,14 +197,6 @@ class Reader:
 
     # Files and symbols
 
-    def files(self) -> tuple[FileRow, ...]:
-        """All scanned files as rows of a list, sorted by path."""
-        return self._files.files()
-
-    def folders(self) -> tuple[FolderRow, ...]:
-        """All folders that hold scanned files, the root ("") first, sorted by path."""
-        return self._files.folders()
-
     def file(self, path: str) -> FileWhole:
         """Everything about one file. Raises NotFound."""
         return self._files.file(path)
@@ -219,11 +209,15 @@ class Reader:
         """What of which operators stands in one file, sorted by line."""
         return self._files.residents(path)
 
+    def living(self, path: str) -> int:
+        """How many overloads have something in one file."""
+        return self._files.living(path)
+
     def all_residents(self) -> Mapping[str, tuple[Resident, ...]]:
         """Residents of every file that has some, by path: one pass, for whoever needs all of them."""
         return self._files.all_residents()
 
-    def symbols(self, kind: str | None = None) -> Iterator[Symbol]:
+    def symbols(self, kind: str | None = None) -> tuple[Symbol, ...]:
         """All symbols in the order they were found, or those of one kind."""
         return self._files.symbols(kind)
 

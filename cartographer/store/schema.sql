@@ -2,6 +2,7 @@
 -- The atlas of one pinned PyTorch as one SQLite file. PRAGMA user_version holds the number of this schema.
 --
 -- Changes, newest first (raise SCHEMA_VERSION in database.py with each):
+--   3  whole: what is read only as a whole; symbol_run, signature; keys, backends and kinds as words; fewer indices
 --   2  chain_step.direct, landmark, tree
 --   1  first version
 --
@@ -13,8 +14,8 @@
 
 -- What was read and by what: one row a fact.
 CREATE TABLE meta (
-    key   TEXT PRIMARY KEY,  -- kind, version, tag, commit, described, web, tool_version, inputs (digest of all it was made from), seconds (JSON), strata_level, strata_reason, strata_vendored (JSON: folders of third-party code), oplist (JSON: version, tag, commit, web; NULL: no list), lineage (zlib of JSON: releases, first, unread, events by operator), since (zlib of JSON: the comparison with the release before; NULL: none), bodies (zlib of msgpack: path, line of a step, statements of the function there; NULL: none)
-    value TEXT               -- as text (lineage, since, bodies: blobs); NULL for a commit that is not known
+    key   TEXT PRIMARY KEY,  -- kind, version, tag, commit, described, web, tool_version, inputs (digest of all it was made from), seconds (JSON), strata_level, strata_reason, strata_vendored (JSON: folders of third-party code), oplist (JSON: version, tag, commit, web; NULL: no list)
+    value TEXT               -- as text; NULL for a commit that is not known
 ) WITHOUT ROWID;
 
 -- The counts that the atlas states, each with the statement that gives it again.
@@ -60,21 +61,18 @@ CREATE TABLE operator (
     cpp_function        TEXT,                  -- at::add
     cpp_method          TEXT,                  -- at::Tensor::add
     dispatch            INTEGER NOT NULL REFERENCES dispatch_table,  -- what serves each runtime key
-    layers              TEXT NOT NULL,         -- JSON list of `layer` ids, from the outside in
+    layers_word         INTEGER NOT NULL REFERENCES word,  -- JSON list of `layer` ids, from the outside in
     callers             TEXT NOT NULL,         -- JSON list of `word` ids: operators whose code calls it
     callees             TEXT NOT NULL,         -- JSON list of `word` ids: operators that its code calls
     age                 TEXT NOT NULL,         -- JSON object: thing -> ISO date or null
     extra               TEXT NOT NULL          -- JSON object: yaml keys kept as written
 );
-CREATE INDEX operator_base ON operator (base);
-CREATE INDEX operator_path ON operator (path);
-CREATE INDEX operator_cpp_op ON operator (cpp_op);
-CREATE INDEX operator_cpp_function ON operator (cpp_function);
 
 -- Computed dispatch tables; operators share them (3,600 operators have a few hundred different ones).
 CREATE TABLE dispatch_table (
-    id       INTEGER PRIMARY KEY,
-    outcomes TEXT NOT NULL  -- JSON object: runtime key -> the dispatcher's words ("kernel", "math kernel", "missing", ...)
+    id        INTEGER PRIMARY KEY,
+    keys_word INTEGER NOT NULL REFERENCES word,  -- JSON list of runtime keys
+    outcomes  TEXT NOT NULL  -- JSON list of `word` ids, one for each key: the dispatcher's words ("kernel", "math kernel", "missing", ...)
 );
 
 -- Functionality layers that a call passes.
@@ -104,23 +102,19 @@ CREATE TABLE binding (
     generator_end_line INTEGER,
     PRIMARY KEY (operator, position)
 ) WITHOUT ROWID;
-CREATE INDEX binding_python ON binding (python);
-CREATE INDEX binding_function ON binding (function);
-CREATE INDEX binding_path ON binding (path) WHERE path IS NOT NULL;
 
 -- Kernel functions by symbol.
 CREATE TABLE kernel (
     id     INTEGER PRIMARY KEY,
-    symbol TEXT NOT NULL UNIQUE,  -- at::native::add_out
-    plain  TEXT NOT NULL          -- its last name, without template arguments: add_out
+    symbol TEXT NOT NULL,  -- at::native::add_out
+    plain  TEXT NOT NULL   -- its last name, without template arguments: add_out
 );
-CREATE INDEX kernel_plain ON kernel (plain);
 
 -- One kernel registered for one dispatch key or alias key.
 CREATE TABLE registration (
     operator    INTEGER NOT NULL REFERENCES operator,
     position    INTEGER NOT NULL,           -- order within the operator
-    key         TEXT NOT NULL,              -- CPU, Meta, CompositeImplicitAutograd, ...
+    key_word    INTEGER NOT NULL REFERENCES word,  -- CPU, Meta, CompositeImplicitAutograd, ...
     kernel      INTEGER REFERENCES kernel,  -- NULL: fallthrough, or a function without a name
     origin      TEXT NOT NULL,              -- yaml | structured | generated | library | python
     fallthrough INTEGER NOT NULL,
@@ -133,8 +127,6 @@ CREATE TABLE registration (
     rule_word   INTEGER NOT NULL REFERENCES word,  -- the PyTorch source it derives from, when not written by hand
     PRIMARY KEY (operator, position)
 ) WITHOUT ROWID;
-CREATE INDEX registration_kernel ON registration (kernel);
-CREATE INDEX registration_path ON registration (path) WHERE path IS NOT NULL;
 
 -- Steps on the way down to the device; chains share them.
 CREATE TABLE step (
@@ -147,8 +139,6 @@ CREATE TABLE step (
     note_word   INTEGER NOT NULL REFERENCES word,  -- what decides the branch, which capability, which generator
     branch_word INTEGER NOT NULL REFERENCES word   -- condition under which it is taken; the empty text = always
 );
-CREATE INDEX step_plain ON step (plain);
-CREATE INDEX step_path ON step (path, line);
 
 -- Chains from the function that the dispatcher calls to the code that runs; operators and backends share them.
 CREATE TABLE chain (
@@ -165,17 +155,15 @@ CREATE TABLE chain_step (
     direct   INTEGER NOT NULL,  -- 1: before the chain enters another operator that is called on the way
     PRIMARY KEY (chain, position)
 ) WITHOUT ROWID;
-CREATE INDEX chain_step_step ON chain_step (step);
 
 -- Which chain serves an operator on a backend. Read against chain_step it is the way back: step -> operators.
 CREATE TABLE operator_chain (
-    operator INTEGER NOT NULL REFERENCES operator,
-    position INTEGER NOT NULL,
-    backend  TEXT NOT NULL,    -- CUDA, CPU, MPS, Meta, ...
-    chain    INTEGER NOT NULL REFERENCES chain,
+    operator     INTEGER NOT NULL REFERENCES operator,
+    position     INTEGER NOT NULL,
+    backend_word INTEGER NOT NULL REFERENCES word,  -- CUDA, CPU, MPS, Meta, ...
+    chain        INTEGER NOT NULL REFERENCES chain,
     PRIMARY KEY (operator, position)
 ) WITHOUT ROWID;
-CREATE INDEX operator_chain_chain ON operator_chain (chain);
 
 -- The way back of an operator.
 CREATE TABLE autograd (
@@ -195,7 +183,6 @@ CREATE TABLE node (
     name     TEXT NOT NULL,   -- AddBackward0
     PRIMARY KEY (operator, position)
 ) WITHOUT ROWID;
-CREATE INDEX node_name ON node (name);
 
 -- Functions that derivative formulas call.
 CREATE TABLE helper (
@@ -208,8 +195,6 @@ CREATE TABLE helper (
     end_line INTEGER,
     PRIMARY KEY (operator, position)
 ) WITHOUT ROWID;
-CREATE INDEX helper_plain ON helper (plain);
-CREATE INDEX helper_path ON helper (path);
 
 -- Derivative formulas, one for each group of arguments.
 CREATE TABLE formula (
@@ -223,13 +208,6 @@ CREATE TABLE formula (
     key       TEXT NOT NULL,   -- Default, AutogradNestedTensor, ...
     forward   INTEGER NOT NULL,  -- 1: forward-mode
     PRIMARY KEY (operator, position)
-) WITHOUT ROWID;
-CREATE INDEX formula_path ON formula (path);
-
--- The operator list of the release as the yaml files declare it: what `diff` compares, whole, without the links.
-CREATE TABLE oplist (
-    name TEXT PRIMARY KEY,  -- aten::add.Tensor
-    row  TEXT NOT NULL      -- JSON object with the fields of model/oplist.py, OperatorRow, that are not empty
 ) WITHOUT ROWID;
 
 -- Scanned files.
@@ -253,23 +231,33 @@ CREATE TABLE include (
     line     INTEGER NOT NULL,
     PRIMARY KEY (file, position)
 ) WITHOUT ROWID;
-CREATE INDEX include_target ON include (target);
 
--- Definitions worth finding.
+-- Definitions worth finding. Those of one file follow one another: `symbol_run` says where.
 CREATE TABLE symbol (
-    id             INTEGER PRIMARY KEY,
-    name           TEXT NOT NULL,
-    scope_word     INTEGER NOT NULL REFERENCES word,  -- qualified name without `name` at its end, or, if `name` does not end it, all of it
-    suffix         INTEGER NOT NULL,  -- 1: qualified name = scope + name; 0: qualified name = scope
-    kind           TEXT NOT NULL,     -- function, method, class, kernel, macro, stub, ...
-    path           INTEGER NOT NULL REFERENCES path,
-    line           INTEGER NOT NULL,
-    end_line       INTEGER NOT NULL,
-    signature_word INTEGER NOT NULL REFERENCES word,
-    guards_word    INTEGER NOT NULL REFERENCES word   -- JSON list of #if conditions
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    scope_word  INTEGER NOT NULL REFERENCES word,  -- qualified name without `name` at its end, or, if `name` does not end it, all of it
+    suffix      INTEGER NOT NULL,  -- 1: qualified name = scope + name; 0: qualified name = scope
+    kind_word   INTEGER NOT NULL REFERENCES word,  -- function, method, class, kernel, macro, stub, ...
+    path        INTEGER NOT NULL REFERENCES path,
+    line        INTEGER NOT NULL,
+    end_line    INTEGER NOT NULL,
+    guards_word INTEGER REFERENCES word   -- JSON list of #if conditions; NULL: none
 );
-CREATE INDEX symbol_name ON symbol (name);
-CREATE INDEX symbol_path ON symbol (path, line);
+
+-- Symbols of one file, from one id to another: one row for most files.
+CREATE TABLE symbol_run (
+    path  INTEGER NOT NULL REFERENCES path,
+    first INTEGER NOT NULL REFERENCES symbol,
+    last  INTEGER NOT NULL REFERENCES symbol,
+    PRIMARY KEY (path, first)
+) WITHOUT ROWID;
+
+-- Signatures of symbols, as written. A row holds those of `BLOCK` symbols (symbol_rows.py), by their ids.
+CREATE TABLE signature (
+    block INTEGER PRIMARY KEY,  -- id of the symbol / BLOCK
+    texts BLOB NOT NULL         -- zlib of a JSON list
+);
 
 -- Dispatch stubs.
 CREATE TABLE stub (
@@ -279,7 +267,6 @@ CREATE TABLE stub (
     declared TEXT NOT NULL,   -- JSON list of [path id, line]
     defined  TEXT NOT NULL    -- JSON list of [path id, line]
 );
-CREATE INDEX stub_plain ON stub (plain);
 
 -- What is registered to a stub.
 CREATE TABLE stub_registration (
@@ -312,7 +299,6 @@ CREATE TABLE unresolved (
     path        INTEGER REFERENCES path,  -- NULL: no place
     line        INTEGER NOT NULL
 );
-CREATE INDEX unresolved_path ON unresolved (path) WHERE path IS NOT NULL;
 
 -- Places beside the way of a call that somebody who changes an operator or a file needs.
 CREATE TABLE landmark (
@@ -323,12 +309,12 @@ CREATE TABLE landmark (
     line    INTEGER NOT NULL,
     text    TEXT NOT NULL   -- the owners, the command, the function
 );
-CREATE INDEX landmark_subject ON landmark (subject);
 
--- One row: the paths of all files of the tree, scanned or not, sorted, joined by line feeds, compressed by zlib.
-CREATE TABLE tree (
-    paths BLOB NOT NULL
-);
+-- What is only ever read as a whole, compressed by zlib: one row a thing.
+CREATE TABLE whole (
+    name TEXT PRIMARY KEY,  -- paths: of all files of the tree, scanned or not, sorted, joined by line feeds; oplist: the operator list of the release as the yaml files declare it, what `diff` compares: JSON list of [name, object with the fields of model/oplist.py, OperatorRow, that are not empty], NULL: no list; lineage: JSON object: releases, first, unread, events by operator; since: JSON: the comparison with the release before, NULL: none; bodies: msgpack: path, line of a step, statements of the function there, NULL: none
+    data BLOB
+) WITHOUT ROWID;
 
 -- Eras of the history, oldest first.
 CREATE TABLE era (
@@ -383,3 +369,27 @@ CREATE TABLE file_dates (
 -- search_words.py and id belongs to the table of that kind (for Python names, bindings and Nodes: to `word`). The
 -- words are lower case: each identifier whole, and its parts at underscores, capitals and digits.
 CREATE VIRTUAL TABLE search USING fts5 (words, content = '', detail = none, columnsize = 0, tokenize = "unicode61 tokenchars '_'");
+
+-- Indices. They are made when all rows are in: sorted once, and packed.
+CREATE INDEX operator_base ON operator (base);
+CREATE INDEX operator_path ON operator (path);
+CREATE INDEX operator_cpp_op ON operator (cpp_op);
+CREATE INDEX operator_cpp_function ON operator (cpp_function);
+CREATE INDEX binding_python ON binding (python);
+CREATE INDEX binding_function ON binding (function);
+CREATE INDEX binding_path ON binding (path) WHERE path IS NOT NULL;
+CREATE INDEX kernel_plain ON kernel (plain);
+CREATE INDEX registration_kernel ON registration (kernel);
+CREATE INDEX registration_path ON registration (path) WHERE path IS NOT NULL;
+CREATE INDEX step_plain ON step (plain);
+CREATE INDEX step_path ON step (path, line);
+CREATE INDEX chain_step_step ON chain_step (step);
+CREATE INDEX operator_chain_chain ON operator_chain (chain);
+CREATE INDEX node_name ON node (name);
+CREATE INDEX helper_plain ON helper (plain);
+CREATE INDEX helper_path ON helper (path);
+CREATE INDEX formula_path ON formula (path);
+CREATE INDEX symbol_name ON symbol (name);
+CREATE INDEX stub_plain ON stub (plain);
+CREATE INDEX unresolved_path ON unresolved (path) WHERE path IS NOT NULL;
+CREATE INDEX landmark_subject ON landmark (subject);

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cartographer.store import database
 from cartographer.store.search_index import SHIFT
 from cartographer.store.search_words import KINDS, plain, question
-from cartographer.store.symbol_rows import SYMBOL, symbol_of
+from cartographer.store.symbol_rows import Symbols
 from cartographer.store.values import Hit, Match
 
 if TYPE_CHECKING:
@@ -114,5 +114,6 @@ class SearchReader:
         return Hit(match.kind, match.label, holds, path, line)
 
     def _symbol(self, match: Match) -> Hit:
-        symbol = symbol_of(self._all(f"{SYMBOL} WHERE s.id = ?", match.number)[0])
+        with database.explained(self.path):
+            (symbol,) = Symbols(self._connection).select("WHERE s.id = ?", match.number)
         return Hit(match.kind, symbol.qualname, symbol.kind, symbol.path, symbol.line)

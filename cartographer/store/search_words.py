@@ -61,6 +61,8 @@ def plain(symbol: str) -> str:
 
 def _without_brackets(text: str) -> str:
     """`text` without template arguments, however deep."""
+    if "<" not in text:
+        return text
     kept, depth = [], 0
     for character in text:
         if character == "<":

@@ -66,37 +66,6 @@ class OperatorRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FileRow:
-    """One file in a list."""
-
-    path: str
-    size: int
-    language: str
-    lines: int
-    error_nodes: int
-    error_bytes: int
-    symbols: int  # how many
-    operators: int  # how many overloads live in it (see Resident)
-    born: str | None
-    changed: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FolderRow:
-    """One folder with the sums over everything below it; "" is the root."""
-
-    path: str
-    folders: tuple[str, ...]  # direct ones, whole paths
-    files: tuple[FileRow, ...]  # direct ones
-    all_files: int
-    lines: int
-    size: int
-    symbols: int
-    error_nodes: int
-    error_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class Resident:
     """One thing of one operator that stands in a file: its declaration, a kernel, a registration, a formula..."""
 

@@ -11,14 +11,14 @@ import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from cartographer.store import compared, database, lineage_rows, operator_rows, oplist_rows, search_index, since_rows
+from cartographer.store import compared, database, lineage_rows, operator_rows, oplist_rows, search_index, since_rows, symbol_rows
 from cartographer.store.counts import COUNTS
 from cartographer.store.ledger import Ledger, as_json
 from cartographer.store.search_words import plain
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from cartographer.model.atlas import Atlas, Strata, Symbol
@@ -56,8 +56,8 @@ def with_lineage(folder: Path, lineage: Lineage, since: Comparison | None) -> It
         with database.explained(folder / database.FILE_NAME):
             _remove_leftovers(folder)
             shutil.copyfile(folder / database.FILE_NAME, fresh)
-            database.set_fact(fresh, "lineage", lineage_rows.packed(lineage))
-            database.set_fact(fresh, "since", since_rows.packed(since))
+            database.set_whole(fresh, "lineage", lineage_rows.packed(lineage))
+            database.set_whole(fresh, "since", since_rows.packed(since))
             _to_disk(fresh)
         yield fresh
     finally:
@@ -90,7 +90,7 @@ def _fill(path: Path, atlas: Atlas) -> None:
         ledger = Ledger()
         _meta(connection, atlas)
         operator_rows.write(connection, atlas.operators, ledger)
-        _oplist(connection, atlas)
+        _whole(connection, atlas)
         _files(connection, atlas, ledger)
         _symbols(connection, atlas.symbols, ledger)
         _stubs(connection, atlas, ledger)
@@ -101,13 +101,13 @@ def _fill(path: Path, atlas: Atlas) -> None:
         _many(connection, "word", 2, ledger.words.rows())
         _counts(connection)
         connection.execute("COMMIT")
+        database.finish(connection)
     except BaseException:
         connection.close()
         raise
     finally:
         if collecting:
             gc.enable()
-    database.finish(connection)
 
 
 def _many(connection: sqlite3.Connection, table: str, width: int, rows: Iterable[tuple[Any, ...]]) -> None:
@@ -121,8 +121,7 @@ def _meta(connection: sqlite3.Connection, atlas: Atlas) -> None:
         "described": source.described, "web": source.web, "tool_version": atlas.tool_version,
         "seconds": as_json(dict(atlas.seconds)), "strata_level": atlas.strata.level, "strata_reason": atlas.strata.reason,
         "strata_vendored": as_json(atlas.strata.vendored), "oplist": oplist_rows.head(atlas.rows),
-        "inputs": atlas.inputs, "lineage": lineage_rows.packed(atlas.lineage), "since": since_rows.packed(atlas.since),
-        "bodies": compared.packed_bodies(atlas.bodies),
+        "inputs": atlas.inputs,
     }  # fmt: skip
     _many(connection, "meta", 2, facts.items())
 
@@ -137,9 +136,12 @@ def packed_id(identifier: str) -> bytes | str:
     return identifier
 
 
-def _oplist(connection: sqlite3.Connection, atlas: Atlas) -> None:
-    if atlas.rows is not None:
-        _many(connection, "oplist", 2, ((name, oplist_rows.row(row)) for name, row in sorted(atlas.rows.rows.items())))
+def _whole(connection: sqlite3.Connection, atlas: Atlas) -> None:
+    _many(connection, "whole", 2, (
+        ("paths", zlib.compress("\n".join(atlas.paths).encode())), ("oplist", oplist_rows.packed(atlas.rows)),
+        ("lineage", lineage_rows.packed(atlas.lineage)), ("since", since_rows.packed(atlas.since)),
+        ("bodies", compared.packed_bodies(atlas.bodies)),
+    ))  # fmt: skip
 
 
 def _files(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
@@ -152,17 +154,10 @@ def _files(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None
         for f in atlas.files for position, (target, line) in enumerate(f.includes)))  # fmt: skip
 
 
-def _symbols(connection: sqlite3.Connection, symbols: Iterable[Symbol], ledger: Ledger) -> None:
-    word, path = ledger.words.of, ledger.paths.of
-
-    def rows() -> Iterator[tuple[Any, ...]]:
-        for number, s in enumerate(symbols, 1):
-            suffix = s.qualname.endswith(s.name)
-            scope = s.qualname[: len(s.qualname) - len(s.name)] if suffix else s.qualname
-            yield (number, s.name, word(scope), suffix, s.kind, path(s.path), s.line, s.end_line, word(s.signature),
-                   word(as_json(s.guards)))  # fmt: skip
-
-    _many(connection, "symbol", 10, rows())
+def _symbols(connection: sqlite3.Connection, symbols: Sequence[Symbol], ledger: Ledger) -> None:
+    _many(connection, "symbol", 9, symbol_rows.rows(symbols, ledger))
+    _many(connection, "symbol_run", 3, symbol_rows.runs(symbols, ledger))
+    _many(connection, "signature", 2, symbol_rows.signatures(symbols))
 
 
 def _stubs(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
@@ -183,7 +178,6 @@ def _rest(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
     _many(connection, "generated_file", 7, (
         (number, g.name, path(g.generator), g.generator_line, g.template, g.shards, g.holds)
         for number, g in enumerate(atlas.generated, 1)))  # fmt: skip
-    _many(connection, "tree", 1, [(zlib.compress("\n".join(atlas.paths).encode()),)])
     _many(connection, "landmark", 6, (
         (number, m.subject, m.kind, path(m.path), m.line, m.text) for number, m in enumerate(atlas.landmarks, 1)))
     _many(connection, "unresolved", 6, (

@@ -135,7 +135,7 @@ def test_every_operator_and_file_has_a_page(demo, pages):
     sheets = {name for page, links in pages.items() if page.relative_to(demo.out).parts[0] == "op" for name in links.names}
     assert [name for name in demo.ops if name.partition("::")[2] not in sheets] == []
     with Reader(demo.out) as reader:
-        paths = [f.path for f in reader.files()]
+        paths = [entry.path for entry in reader.file_entries()]
     assert [path for path in paths if not any(page.startswith(f"source/{path}") for page in written)] == []
 
 

@@ -214,7 +214,7 @@ def test_an_atlas_that_is_built_again_is_noticed(bare, drawn):
     assert undrawn(f"{OLD}/op/mul.html") == drawn[f"{OLD}/op/mul.html"]
 
 
-@pytest.mark.parametrize("harm", ["PRAGMA user_version = 1", "PRAGMA user_version = 99", "cut", "nothing", "UPDATE meta SET value = x'00' WHERE key = 'since'", "UPDATE meta SET value = x'00' WHERE key = 'lineage'",
+@pytest.mark.parametrize("harm", ["PRAGMA user_version = 1", "PRAGMA user_version = 99", "cut", "nothing", "UPDATE whole SET data = x'00' WHERE name = 'since'", "UPDATE whole SET data = x'00' WHERE name = 'lineage'",
                                   "DROP TABLE symbol", "UPDATE step SET line = 'many', path = -1", "DELETE FROM meta WHERE key = 'version'", "UPDATE operator SET schema = x'00ff'", "UPDATE file SET notes = '[1'"])  # fmt: skip
 def test_an_atlas_that_is_not_well_says_so_and_the_others_are_read(bare, served, drawn, capfd, harm):
     database = bare / MIDDLE / "atlas.db"

@@ -360,7 +360,7 @@ def read_whole(path: Path) -> None:
             lambda: list(where_text.text(where(reader, "add"), Ink(False))), lambda: where_json.record(where(reader, "softmax")), lambda: where(reader, "AddKernel.cu:20"),
             lambda: list(show.text(*show.find(reader, "add"), Ink(False))), lambda: search(reader, "add kernel", 20), lambda: list(export.lines(reader)), reader.info,
             reader.oplist, lambda: list(coverage.table_lines(coverage.coverage(reader.operator_rows()))),
-            lambda: (list(reader.files()), list(reader.folders())),
+            lambda: (reader.file_entries(), reader.symbols()),
         ):  # fmt: skip
             try:
                 ask()

@@ -42,7 +42,7 @@ def told(tmp_path):
         source = SourceInfo(kind, version, f"v{version}", None, "here")
         path = writer.write(small.atlas(source=source, landmarks=MARKS, paths=(DOCS, "CONTRIBUTING.md")), tmp_path / "atlas")
         with Reader(path) as reader:
-            return book.read(reader, folder), places.touches(reader, reader.group("mul")), places.reading(reader, [("torch/__init__.py", 0), ("gone.py", 0)], {row.path: row.lines for row in reader.files()})
+            return book.read(reader, folder), places.touches(reader, reader.group("mul")), places.reading(reader, [("torch/__init__.py", 0), ("gone.py", 0)], {entry.path: entry.lines for entry in reader.file_entries()})
 
     return make
 

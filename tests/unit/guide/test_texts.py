@@ -5,7 +5,7 @@ import pytest
 
 from cartographer.errors import RenderError
 from cartographer.guide import texts
-from cartographer.guide.owners import owner_of
+from cartographer.guide.owners import Owners
 from cartographer.model.atlas import Landmark
 
 SHIPPED = texts.load()
@@ -48,7 +48,7 @@ def test_the_last_rule_of_codeowners_decides() -> None:
     rules = [Landmark(p, "owner", "CODEOWNERS", n, "") for n, p in enumerate(["/torch/", "nn/quantized/", "/torch/nn/", "*.cu", "docs/*", "vendored/", "**/*Blas*"], 1)]
 
     def decides(path: str) -> str:
-        rule = owner_of(path, rules)
+        rule = Owners(rules).of(path)
         return rule.subject if rule else ""
 
     assert decides("torch/nn/functional.py") == "/torch/nn/"

@@ -72,6 +72,18 @@ def test_reading_cannot_write(folder):
     connection.close()
 
 
+def test_indices_are_made_when_all_rows_are_in(folder, tmp_path):
+    def indices(connection):
+        return {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")}
+
+    connection = database.create(tmp_path / "atlas.db")
+    assert indices(connection) == set()
+    database.finish(connection)
+    connection = database.open_to_read(folder)
+    assert indices(connection) == set(re.findall(r"^CREATE INDEX (\w+)", database.schema(), re.MULTILINE)) != set()
+    connection.close()
+
+
 def test_every_table_and_column_is_explained():
     """Each table has a comment above it; columns without a comment are the few that their name explains."""
     text = database.schema()

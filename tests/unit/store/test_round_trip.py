@@ -28,7 +28,7 @@ from cartographer.model.operator import (
     Status,
     Step,
 )
-from cartographer.store import writer
+from cartographer.store import symbol_rows, writer
 from cartographer.store.reader import Reader, inputs_of
 
 
@@ -150,7 +150,20 @@ def test_file_names_that_are_not_unicode(tmp_path):
     strata = Strata("files", "", (), {broken: FileDates(broken, None, None)})
     writer.write(dataclasses.replace(sample, files=(entry,), strata=strata), tmp_path)
     with Reader(tmp_path) as reader:
-        assert reader.files()[0].path == "aten/\ufffd.cpp"
+        assert reader.file_entries()[0].path == "aten/\ufffd.cpp"
+
+
+def test_symbols_of_many_blocks_and_of_files_that_come_twice(tmp_path):
+    sample = sample_atlas.atlas()
+    files = [entry.path for entry in sample.files]
+    symbols = tuple(Symbol(f"f{n}", f"a::f{n}", "function", files[n // 7 % 3], n, n, f"(int {n})") for n in range(1, 2 * symbol_rows.BLOCK + 9))
+    writer.write(dataclasses.replace(sample, symbols=symbols), tmp_path)
+    with Reader(tmp_path) as reader:
+        assert reader.symbols() == symbols
+        for path in files[:3]:
+            assert reader.symbols_in(path) == tuple(symbol for symbol in symbols if symbol.path == path)
+        last = symbols[-1]
+        assert (reader.lookup.symbols_called(last.name), reader.lookup.symbol_at(last.path, last.line)) == ((last,), last)
 
 
 def test_same_atlas_same_bytes(tmp_path):
@@ -164,4 +177,4 @@ def test_empty_atlas(tmp_path):
     writer.write(Atlas(sample.source, "0", (), (), ()), tmp_path)
     with Reader(Path(tmp_path)) as reader:
         assert list(reader.operators()) == []
-        assert reader.folders()[0].all_files == 0
+        assert (reader.file_entries(), reader.symbols(), reader.oplist()) == ((), (), None)
