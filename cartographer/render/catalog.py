@@ -11,17 +11,19 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.operator import Origin
 from cartographer.model.source import SourceKind
 from cartographer.render import coverage, urls
 from cartographer.render.ground import Ground
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from cartographer.model.atlas import FileEntry, GeneratedFile, Landmark, Strata, Stub, Symbol, Unresolved
-    from cartographer.model.operator import Operator
+    from cartographer.model.operator import Chain, Operator
     from cartographer.render.coverage import Column
     from cartographer.store.values import AtlasInfo
 
@@ -30,6 +32,7 @@ _MARKED = {
     "docs": "documented", "index": "in the index of the docs", "opinfo": "described for tests", "reference": "written again in Python",
     "decomposition": "taken apart", "meta": "shape function",
 }  # fmt: skip
+step_key = attrgetter("role", "symbol", "path", "line", "note", "branch")  # what makes two steps equal, quicker to compare than they are
 _A_LIST = 60  # operators; a file that declares more is a list, and the plate of operators gives its lines
 
 
@@ -99,6 +102,11 @@ class Catalog:
         return {key: tuple(found[key]) for key in sorted(found)}
 
     @cached_property
+    def mains(self) -> dict[str, Operator]:
+        """The overload that leads each page."""
+        return {key: main_of(operators) for key, operators in self.bases.items()}
+
+    @cached_property
     def key_of(self) -> dict[str, str]:
         """The page key of each operator, by full name."""
         return {op.name: key for key, ops in self.bases.items() for op in ops}
@@ -107,6 +115,19 @@ class Catalog:
     def columns(self) -> tuple[Column, ...]:
         """The columns of the coverage matrix."""
         return coverage.columns(self.operators)
+
+    @cached_property
+    def _chain_numbers(self) -> dict[int, int]:
+        """The number of each chain by its identity; equal chains have the same."""
+        known: dict[tuple[object, ...], int] = {}
+        return {
+            id(chain): known.setdefault((chain.status, chain.reason, *map(step_key, chain.steps)), len(known))
+            for op in self.operators for chain in op.kernels.values()
+        }  # fmt: skip
+
+    def alike(self, chain: Chain) -> Hashable:
+        """What equal chains share. All that are in this atlas were compared once: on every page that would be step by step anew."""
+        return self._chain_numbers.get(id(chain), chain)
 
     @cached_property
     def nodes(self) -> dict[str, tuple[str, ...]]:
@@ -188,22 +209,24 @@ class Catalog:
             for path, symbols in self.symbols.items()
         }
 
-    def place(self, path: str, line: int) -> str | None:
-        """The address of a line in this site: the symbol that starts there or holds it, else the file; None for unknown files."""
-        if path not in self.by_path:
-            return None
-        lines = self.part_of.get(path, {})
-        if line not in lines:
-            around = self.symbol_at(path, line)
-            if around is None:
-                return urls.file(path)
-            line = around.line
-        return f"{urls.file(path, lines[line])}#{urls.line(line)}"
+    def anchor(self, path: str, line: int) -> int:
+        """The line that has an anchor for this one: of the symbol that starts there or holds it; 0 where there is none."""
+        if not line or line in self.part_of.get(path, ()):
+            return line
+        around = self.symbol_at(path, line)
+        return around.line if around else 0
+
+    @cached_property
+    def _begins(self) -> dict[str, list[int]]:
+        """The lines of each file's symbols, to be searched."""
+        return {path: [symbol.line for symbol in symbols] for path, symbols in self.symbols.items()}
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """The innermost symbol whose extent holds a line."""
-        symbols = self.symbols.get(path, ())
-        at = bisect_right(symbols, line, key=lambda symbol: symbol.line)
+        if path not in self.symbols:
+            return None
+        symbols = self.symbols[path]
+        at = bisect_right(self._begins[path], line)
         return next((symbol for symbol in reversed(symbols[max(0, at - 8) : at]) if symbol.end_line >= line), None)
 
     # Folders -----------------------------------------------------------------------------------
@@ -237,6 +260,22 @@ def page_keys(names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
         return base[:-1] if stands_with else base
 
     return {(namespace, base): urls.operator_key(namespace, with_whom(namespace, base)) for namespace, base in known}
+
+
+def main_of(operators: Sequence[Operator]) -> Operator:
+    """The overload that a plain call in Python most likely means: bound, written by hand, neither in place nor out=."""
+
+    def rank(op: Operator) -> tuple[bool, bool, bool, bool, bool, str]:
+        return (
+            op.origin is Origin.GENERATED,
+            op.base.endswith("_") and not op.base.endswith("__"),
+            "out" in op.overload.split("_") or op.overload.endswith("out"),
+            not op.bindings,
+            op.overload not in ("Tensor", "", "self"),
+            op.name,
+        )
+
+    return min(operators, key=rank)
 
 
 def _open(found: dict[str, Folder], path: str) -> Folder:

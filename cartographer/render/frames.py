@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cartographer.render.terrain import FLOORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from markupsafe import Markup
 
     from cartographer.render.pages.frame import Link
     from cartographer.render.site import Site
@@ -26,6 +28,7 @@ class SiteFrame:
     collected: bool  # the folder above lists this atlas and others
     assets: Mapping[str, str]
     floors: tuple[str, ...]
+    drawn: dict[tuple[object, ...], Markup] = field(default_factory=dict, compare=False)  # parts of the frame that many pages share
 
 
 def frame_of(site: Site, assets: Mapping[str, str]) -> SiteFrame:

@@ -58,7 +58,7 @@ def of_atlas(reader: Reader) -> Outline:
     keys = page_keys((namespace, base) for namespace, base, _count in groups)
     files = {path: -(-symbols[path] // PART) or 1 for path in sorted(symbols)}
     device = {(path, line) for _symbol, path, line in reader.steps(DEVICE_ROLES)}
-    device |= {(symbol.path, symbol.line) for kind in DEVICE_KINDS for symbol in reader.symbols(kind)}
+    device |= reader.symbol_places(DEVICE_KINDS)
     return Outline(
         tuple(sorted(set(keys.values()))), tuple(sorted(_folders(files))), files, _texts(),
         sum(count for _namespace, _base, count in groups), info.count("stubs"), len(reader.steps(FUNCTION_ROLES)), len(device), info.count("unresolved"),

@@ -19,7 +19,6 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from cartographer.render import urls
-from cartographer.render.pages.operator import main_of
 from cartographer.render.prose import guide_address, slug_of
 from cartographer.render.site import short_name
 
@@ -93,7 +92,7 @@ _BREAKS = re.compile(r"[\t\n\r\x00\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 def _word(name: str) -> str:
     """A name as it stands in a list of lines with tabs."""
-    return _BREAKS.sub("\ufffd", name)
+    return name if name.isprintable() else _BREAKS.sub("\ufffd", name)
 
 
 def _lines(found: Iterable[str]) -> str:
@@ -119,7 +118,7 @@ def _operators(site: Site) -> Iterator[str]:
 
 
 def _mains_first(site: Site) -> Iterator[Operator]:
-    mains = [main_of(operators) for operators in site.catalog.bases.values()]
+    mains = list(site.catalog.mains.values())
     names = {op.name for op in mains}
     yield from mains
     yield from (op for op in site.catalog.operators if op.name not in names)
@@ -205,5 +204,5 @@ _NOT_A_LETTER = re.compile(r"[^a-z0-9]")
 
 def shard_of(name: str, letters: int = 2) -> str:
     """The shard of a symbol: the first letters of its last part, underscores in front set aside."""
-    last = re.split(r"::|\.", name.rstrip(".:"))[-1].strip("_ ~").lower()
+    last = name.rstrip(".:").rpartition("::")[2].rpartition(".")[2].strip("_ ~").lower()
     return (_NOT_A_LETTER.sub("", last)[:letters] or "_").ljust(letters, "_")

@@ -67,6 +67,8 @@ class Site:
         self._owners = Owners(catalog.owners)
         self._owner_of: dict[str, Rule | None] = {}
         self.landmarks: dict[str, Landmark | None] = {}  # found once, asked for on every operator's page
+        self._rules: dict[str, Receipt | None] = {}
+        self._receipts: dict[tuple[str, int, int | None], Receipt] = {}  # pages share many
 
     @cached_property
     def changed(self) -> frozenset[str]:
@@ -178,6 +180,13 @@ class Site:
 
     def receipt(self, path: str, line: int = 0, end: int | None = None) -> Receipt:
         """Where something was read: a pinned line on the web, plain text for a generated file."""
+        place = (path, line, end)
+        found = self._receipts.get(place)
+        if found is None:
+            found = self._receipts[place] = self._receipt(*place)
+        return found
+
+    def _receipt(self, path: str, line: int, end: int | None) -> Receipt:
         if self.is_generated(path) or (self.catalog.tree and path not in self.catalog.tree and path not in self.catalog.by_path):
             return Receipt(path.rpartition("/")[2], None)
         return Receipt(at(path, line), self.links.line(path, line, end))
@@ -188,8 +197,10 @@ class Site:
 
     def rule(self, text: str) -> Receipt | None:
         """The receipt of a rule that names its place (`torchgen/gen.py:120`)."""
-        found = _RULE.search(text)
-        return self.receipt(found["path"], int(found["line"])) if found else None
+        if text not in self._rules:
+            found = _RULE.search(text)
+            self._rules[text] = self.receipt(found["path"], int(found["line"])) if found else None
+        return self._rules[text]
 
     def owner(self, path: str) -> Rule | None:
         """The rule of CODEOWNERS that decides for a path; for a folder, the one for all that is in it."""
@@ -201,24 +212,37 @@ class Site:
 
     def operator(self, name: str) -> Link | None:
         """The link to an operator's passport; None when the atlas has no such operator."""
-        key = self.catalog.key_of.get(name)
-        if key is None:
-            return None
-        short = short_name(name)
-        return Link(short, f"{self.settle(key + '.html')}#{anchor_of(name)}")
+        return self.operator_links.get(name)
+
+    @cached_property
+    def operator_links(self) -> dict[str, Link]:
+        """The links to all passports, by the operator's full name."""
+        return {name: Link(short_name(name), f"{self.settle(f'{key}.html')}#{anchor_of(name)}") for name, key in self.catalog.key_of.items()}
 
     def place(self, path: str, line: int = 0) -> str | None:
-        """The address of a line of a scanned file in this site."""
-        address = self.catalog.place(path, line)
-        return self.settle(address) if address else None
+        """The address of a line of a scanned file in this site: the symbol that starts there or holds it, else the file."""
+        if path not in self.catalog.by_path:
+            return None
+        anchor = self.catalog.anchor(path, line)
+        return f"{self.file(path, self.catalog.part_of[path][anchor])}#{urls.line(anchor)}" if anchor else self.file(path)
 
     def file(self, path: str, part: int = 1) -> str:
         """The address of a file's page."""
-        return self.settle(urls.file(path, part))
+        return self.first_pages.get(path) or self.settle(urls.file(path)) if part == 1 else self.settle(urls.file(path, part))
 
     def folder(self, path: str) -> str:
         """The address of a folder's page."""
-        return self.settle(urls.folder(path))
+        return self.folder_pages.get(path) or self.settle(urls.folder(path))
+
+    @cached_property
+    def first_pages(self) -> dict[str, str]:
+        """The address of the first page of each file."""
+        return {entry.path: self.settle(urls.file(entry.path)) for entry in self.catalog.files}
+
+    @cached_property
+    def folder_pages(self) -> dict[str, str]:
+        """The address of each folder's page."""
+        return {path: self.settle(urls.folder(path)) for path in self.catalog.folders}
 
     def crumbs(self, path: str) -> tuple[Link, ...]:
         """The folders above a path."""

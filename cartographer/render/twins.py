@@ -9,34 +9,46 @@ together (`keys`). `kernels` names the chains, which stand in `chains`, by their
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import Enum
+from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from cartographer.render.catalog import step_key
 from cartographer.render.pages.operator import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from cartographer.model.operator import Operator, Registration
     from cartographer.render.site import Site
 
 
 def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
     """(address, bytes): all overloads of one page."""
+    operators = site.catalog.bases[key]
+    ways = {site.catalog.alike(chain): chain for op in operators for chain in op.kernels.values()}
+    numbers = {way: number for number, way in enumerate(ways)}
     steps: _Table = {}
     layers: _Table = {}
     served: _Table = {}
-    chains: _Table = {}
-    overloads = [_overload(op, chains, layers, served) for op in site.catalog.bases[key]]
-    ways = [{"status": c.status.value, "reason": c.reason, "steps": [steps.setdefault(step, len(steps)) for step in c.steps]} for c in chains]
+    overloads = [_overload(site, op, numbers, layers, served) for op in operators]
+    chains = [
+        {"status": way.status.value, "reason": way.reason, "steps": [steps.setdefault(step_key(step), len(steps)) for step in way.steps]}
+        for way in ways.values()
+    ]
     value = {
         "kind": "operator",
-        "name": name_of(key, site.catalog.bases[key]),
+        "name": name_of(key, operators),
         "pytorch": site.catalog.source.version,
         "overloads": overloads,
-        "chains": [_filled(way) for way in ways],
-        "steps": [_filled(msgspec.to_builtins(step)) for step in steps],
-        "layers": [_filled(msgspec.to_builtins(layer)) for layer in layers],
+        "chains": [_told(way) for way in chains],
+        "steps": [_told(dict(zip(_STEP, step, strict=True))) for step in steps],
+        "layers": [_told(dict(zip(_LAYER, layer, strict=True))) for layer in layers],
         "served": [dict(table) for table in served],
     }
     return address(site.settle(f"{key}.html")), msgspec.json.encode(value) + b"\n"
@@ -48,16 +60,19 @@ def address(page: str) -> str:
 
 
 _Table = dict[Any, int]
+_STEP = ("role", "symbol", "path", "line", "note", "branch")
+_LAYER = ("key", "acts", "outcome", "place")
+_layer_key = attrgetter(*_LAYER)
+_ELSEWHERE = frozenset(("kernels", "layers", "dispatch", "registrations"))
 
 
-def _overload(op: Operator, chains: _Table, layers: _Table, served: _Table) -> dict[str, Any]:
+def _overload(site: Site, op: Operator, ways: Mapping[Hashable, int], layers: _Table, served: _Table) -> dict[str, Any]:
     """One overload; the model's own names are those of the export, but for helpers."""
-    bare = replace(op, kernels={}, layers=(), dispatch={}, registrations=())
-    value: dict[str, Any] = {"kind": "op", **_filled(msgspec.to_builtins(bare))}
-    value["kernels"] = {backend: chains.setdefault(chain, len(chains)) for backend, chain in op.kernels.items()}
+    value: dict[str, Any] = {"kind": "op", **_fields_of(op, without=_ELSEWHERE)}
+    value["kernels"] = {backend: ways[site.catalog.alike(chain)] for backend, chain in op.kernels.items()}
     own = [layer for layer in op.layers if not layer.outcome.endswith("backend fallback")]
     value["registrations"] = _registrations(op)
-    value["layers"] = [layers.setdefault(layer, len(layers)) for layer in own]
+    value["layers"] = [layers.setdefault(_layer_key(layer), len(layers)) for layer in own]
     if op.dispatch:
         value["dispatch"] = served.setdefault(_served(op), len(served))
     if op.autograd and op.autograd.helpers:
@@ -67,11 +82,15 @@ def _overload(op: Operator, chains: _Table, layers: _Table, served: _Table) -> d
     return value
 
 
+_KEY = frozenset(("key",))
+
+
 def _registrations(op: Operator) -> list[dict[str, Any]]:
-    groups: dict[Registration, list[str]] = {}
-    for registration in op.registrations:
-        groups.setdefault(replace(registration, key=""), []).append(registration.key)
-    rows = ({"keys": keys, **_filled(msgspec.to_builtins(alike))} for alike, keys in groups.items())
+    groups: dict[tuple[Any, ...], tuple[Registration, list[str]]] = {}
+    for r in op.registrations:
+        alike = (r.kernel, r.origin, r.fallthrough, r.boxed, r.active, r.build, r.place, r.rule)
+        groups.setdefault(alike, (r, []))[1].append(r.key)
+    rows = ({"keys": keys, **_fields_of(first, without=_KEY)} for first, keys in groups.values())
     return [row if row.pop("active", False) else {**row, "overridden": True} for row in rows]
 
 
@@ -84,11 +103,28 @@ def _served(op: Operator) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((outcome, tuple(keys)) for outcome, keys in groups.items())
 
 
-def _filled(value: Any) -> Any:
-    """Without what holds nothing: null, false, empty text, lists and mappings; line ends go too."""
-    if isinstance(value, dict):
-        filled = ((key, _filled(inner)) for key, inner in value.items() if key != "end_line")
-        return {key: inner for key, inner in filled if inner is not None and inner is not False and inner not in ("", [], (), {})}
+def _told(value: Any) -> Any:
+    """A value of the model as JSON has it, without what holds nothing: null, false, empty text, lists and mappings; line ends go too."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Enum):
+        return value.value
     if isinstance(value, list | tuple):
-        return [_filled(inner) for inner in value]
-    return value
+        return [_told(inner) for inner in value]
+    if isinstance(value, Mapping):
+        return {key: told for key, inner in value.items() if _says(told := _told(inner))}
+    return _fields_of(value)
+
+
+def _fields_of(value: Any, without: frozenset[str] = frozenset()) -> dict[str, Any]:
+    return {name: told for name in _fields(value.__class__) if name not in without and _says(told := _told(getattr(value, name)))}
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.name != "end_line")
+
+
+def _says(told: Any) -> bool:
+    """Whether a value holds something; the number 0 does."""
+    return bool(told) or type(told) is int

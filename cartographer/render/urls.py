@@ -35,8 +35,13 @@ LINES = "lines/index.html"
 RELEASES = "releases/index.html"
 
 
+_PLAIN = re.compile(r"[\w.~/:,@!$&'()*+;=-]*(?:#[\w.~/:,@!$&'()*+;=-]*)?", re.ASCII).fullmatch
+
+
 def href(address: str) -> str:
     """An address as it stands in `href`: percent-encoded, the part after `#` kept an anchor."""
+    if _PLAIN(address):
+        return address
     page, mark, anchor = address.partition("#")
     return quote(page, safe=_SAFE) + (mark + quote(anchor, safe=_SAFE) if mark else "")
 
@@ -48,11 +53,19 @@ def root_from(address: str) -> str:
 
 def relative(page: str, address: str) -> str:
     """The shortest way from one page to another address, as it stands in `href`."""
-    here, there = page.split("/"), address.split("/")
+    target, mark, anchor = address.partition("#")
+    folder, slash, name = target.rpartition("/")
+    return href(_way(page.rpartition("/")[0], folder + slash) + name + mark + anchor)
+
+
+@cache
+def _way(folder: str, there: str) -> str:
+    """The way from a folder to another one, which ends with a slash unless it is the root."""
+    here, target = folder.split("/") if folder else [], there.split("/")
     common = 0
-    while common < min(len(here), len(there)) - 1 and here[common] == there[common]:
+    while common < min(len(here), len(target) - 1) and here[common] == target[common]:
         common += 1
-    return href("../" * (len(here) - common - 1) + "/".join(there[common:]))
+    return "../" * (len(here) - common) + "/".join(target[common:])
 
 
 def operator_key(namespace: str, base: str) -> str:

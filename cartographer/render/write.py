@@ -258,14 +258,14 @@ def _size(path: Path) -> int:
 def _warm(site: Site, environment: Environment) -> None:
     """Compute what all processes share before they part."""
     catalog = site.catalog
-    for shared in ("bases", "key_of", "columns", "nodes", "uses", "declared_in", "included_by", "part_of", "folders"):
+    for shared in ("bases", "mains", "_chain_numbers", "key_of", "columns", "nodes", "uses", "declared_in", "included_by", "part_of", "folders"):
         getattr(catalog, shared)
-    for shared in ("settle", "languages", "generated", "function_rows", "device_rows", "stub_users", "reached_places"):
+    for shared in ("settle", "languages", "generated", "function_rows", "device_rows", "stub_users", "reached_places", "operator_links", "first_pages", "folder_pages"):
         getattr(site, shared)
     for shared in ("era_of", "by_file", "by_folder"):
         getattr(catalog.ground, shared)
-    for name in environment.list_templates(extensions=("jinja2",)):
-        environment.get_template(name)
+    for name in ("operator", "file", "folder", "kernel_sheet", "operators", "guide", "frame"):  # those of more than one page
+        environment.get_template(f"{name}.html.jinja2")
 
 
 def _remove_stale(out: Path, before: Mapping[str, str], now: set[str]) -> int:

@@ -91,6 +91,12 @@ class Files:
         found = self._symbols(f"{IN_FILE} ORDER BY s.id", path)
         return tuple(sorted(found, key=lambda s: (s.line, s.qualname)))
 
+    def symbol_places(self, kinds: tuple[str, ...]) -> frozenset[tuple[str, int]]:
+        """(path, line) of all symbols of these kinds."""
+        marks = ",".join("?" * len(kinds))
+        return frozenset(self._all("SELECT p.path, s.line FROM symbol s JOIN path p ON p.id = s.path"
+                                   f" WHERE s.kind_word IN (SELECT id FROM word WHERE text IN ({marks}))", *kinds))  # fmt: skip
+
     def symbol_counts(self) -> Mapping[str, int]:
         """How many symbols each file has."""
         return dict(self._all("SELECT p.path, coalesce(sum(r.last - r.first + 1), 0) FROM file f JOIN path p ON p.id = f.path"

@@ -11,7 +11,16 @@ import zlib
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from cartographer.store import compared, database, lineage_rows, operator_rows, oplist_rows, search_index, since_rows, symbol_rows
+from cartographer.store import (
+    compared,
+    database,
+    lineage_rows,
+    operator_rows,
+    oplist_rows,
+    search_index,
+    since_rows,
+    symbol_rows,
+)
 from cartographer.store.counts import COUNTS
 from cartographer.store.ledger import Ledger, as_json
 from cartographer.store.search_words import plain

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.render.pages.frame import Link
 from cartographer.render.site import anchor_of, short_name
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from cartographer.model.operator import Chain, Operator, Step
     from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
 
 Key = tuple[str, str, str, int, str]  # what makes two steps the same
+_KEY = attrgetter("role", "symbol", "path", "line", "branch")
 
 
 @dataclass(slots=True)
@@ -52,8 +56,7 @@ class Shown:
 _LOOKS = 40  # places of one step that are compared
 
 
-@dataclass(frozen=True, slots=True)
-class StepView:
+class StepView(NamedTuple):
     """One step down."""
 
     role: str
@@ -64,6 +67,11 @@ class StepView:
     note: str
     branch: str
 
+    @property
+    def again(self) -> bool:
+        """Whether the page shows this elsewhere."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Again:
@@ -73,6 +81,11 @@ class Again:
     count: int
     first: str
     last: str
+
+    @property
+    def again(self) -> bool:
+        """Whether the page shows this elsewhere."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +115,15 @@ def chains_of(site: Site, op: Operator, shown: Shown, descent: str = "") -> tupl
     """The chains of an overload; backends with the very same chain stand together. `shown` grows over the page. The chain of the
     backend that the page's descent follows is not shown again, where the descent has it in order.
     """
-    groups: dict[Chain, list[str]] = {}
+    groups: dict[Hashable, tuple[Chain, list[str]]] = {}
     for backend, chain in op.kernels.items():
-        groups.setdefault(chain, []).append(backend)
+        groups.setdefault(site.catalog.alike(chain), (chain, []))[1].append(backend)
     views = {}
-    for chain, backends in sorted(groups.items(), key=lambda pair: descent not in pair[1]):  # the others refer to the descent's
+    for place, (chain, backends) in sorted(enumerate(groups.values()), key=lambda group: descent not in group[1][1]):  # the others refer to the descent's
         above = descent in backends and in_order(chain)
         ordered = sorted(backends, key=lambda backend: backend != descent) if above else backends
-        views[chain] = _view(site, op, chain, ordered, shown, above=above)
-    return tuple(views[chain] for chain in groups)
+        views[place] = _view(site, op, chain, ordered, shown, above=above)
+    return tuple(views[place] for place in range(len(groups)))
 
 
 def in_order(chain: Chain) -> bool:
@@ -121,7 +134,7 @@ def in_order(chain: Chain) -> bool:
 
 def _view(site: Site, op: Operator, chain: Chain, backends: list[str], shown: Shown, *, above: bool) -> ChainView:
     anchor = f"{anchor_of(op.name)}-{backends[0]}"
-    way = tuple((step.role, step.symbol, step.path, step.line, step.branch) for step in chain.steps)
+    way = tuple(map(_KEY, chain.steps))
     parts: list[StepView | Again] = []
     start = 0
     while start < len(way) and not above:

@@ -8,7 +8,7 @@ allocator, the stream) are marked so; they are looked up among the atlas' own sy
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.operator import Origin, Status
 from cartographer.render.landmarks import landmark
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """One place where the call stops."""
 
     name: str

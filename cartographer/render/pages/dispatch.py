@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.operator import Origin, Status
 from cartographer.render.pages.frame import Receipt, at
@@ -16,13 +15,11 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class RegistrationRow:
+class RegistrationRow(NamedTuple):
     """One kernel, and the keys it is registered for."""
 
     keys: tuple[str, ...]
     kernel: str
-    address: str | None
     where: Receipt | None
     how: str
     generated: bool  # written or implied by a generator
@@ -34,8 +31,7 @@ class RegistrationRow:
     plain: bool  # written by a generator, and that is all there is to say
 
 
-@dataclass(frozen=True, slots=True)
-class KeysOf:
+class KeysOf(NamedTuple):
     """The runtime keys that are served the same way."""
 
     outcome: str
@@ -60,20 +56,18 @@ def rows_of(site: Site, op: Operator, letters: dict[str, Receipt], *, brief: boo
             registration.place, registration.rule, chain.steps[:1] if chain else (), chain.status if chain else None,
         )  # fmt: skip
         groups.setdefault(same if registration.kernel else (*same, registration.key), []).append(registration)
-    rows = (_row(site, op, group, letters) for group in groups.values())
-    if not brief:
-        return tuple(rows)
-    own = at(op.declared.path, 1).removesuffix("1")
-    return tuple(replace(row, registered=_line_of(row.registered, own)) for row in rows)
+    own = at(op.declared.path, 1).removesuffix("1") if brief else ""
+    return tuple([_row(site, op, group, letters, own) for group in groups.values()])
 
 
 def _line_of(place: Receipt | None, own: str) -> Receipt | None:
-    if place is None or not place.text.startswith(own):
+    """A place without the name of the overload's own file, "" = none."""
+    if place is None or not own or not place.text.startswith(own):
         return place
     return Receipt(f"line {place.text.removeprefix(own)}", place.url)
 
 
-def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str, Receipt]) -> RegistrationRow:
+def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str, Receipt], own: str) -> RegistrationRow:
     first = group[0]
     chain = op.kernels.get(first.key) if first.active else None  # the chain is that of the registration that holds
     entry = chain.steps[0] if chain and chain.steps else None
@@ -82,16 +76,15 @@ def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str,
     letter = letter_of(rule, letters) if rule and implied else ""
     kernel = first.kernel or ("lets the call fall through" if first.fallthrough else entry.symbol if entry else "")
     return RegistrationRow(
-        keys=tuple(registration.key for registration in group),
+        keys=tuple([registration.key for registration in group]),
         kernel=kernel,
-        address=site.place(entry.path, entry.line) if entry else None,
         where=site.receipt(entry.path, entry.line) if entry else None,
         how=_HOW[first.origin],
         generated=first.origin in _IMPLIED,
         active=first.active,
         unresolved=bool(chain and chain.status is Status.UNRESOLVED),
         note=_note(first, chain.reason if chain and chain.status is Status.UNRESOLVED else None),
-        registered=site.receipt_of(first.place) or (None if implied else rule),
+        registered=_line_of(site.receipt_of(first.place) or (None if implied else rule), own),
         letter=letter,
         plain=bool(letter) and first.origin is Origin.GENERATED and first.active and not (first.build or first.boxed or entry),
     )
@@ -129,12 +122,12 @@ _ORDER = (
 )  # fmt: skip
 
 
+_RANK = {outcome: number for number, outcome in enumerate(_ORDER)}
+
+
 def outcomes_of(dispatch: Mapping[str, str]) -> tuple[KeysOf, ...]:
     """Runtime keys by what serves them, in the dispatcher's words."""
     groups: dict[str, list[str]] = {}
     for key, outcome in dispatch.items():
         groups.setdefault(outcome, []).append(key)
-    order = {outcome: number for number, outcome in enumerate(_ORDER)}
-    return tuple(
-        KeysOf(outcome, tuple(groups[outcome])) for outcome in sorted(groups, key=lambda text: (order.get(text, 99), text))
-    )
+    return tuple([KeysOf(outcome, tuple(groups[outcome])) for outcome in sorted(groups, key=lambda text: (_RANK.get(text, 99), text))])

@@ -13,7 +13,6 @@ from cartographer.render.landmarks import landmark
 from cartographer.render.pages.descent import backend_of
 from cartographer.render.pages.frame import Link, Page, Receipt, at
 from cartographer.render.pages.ladder import ladder_of
-from cartographer.render.pages.operator import main_of
 from cartographer.render.prose import guide_address
 from cartographer.render.terrain import FLOOR_SAYS, FLOORS, TERRITORIES, floor_of, territory_of
 
@@ -119,7 +118,7 @@ def subject_of(site: Site) -> Operator | None:
         bound = any(b.python.count(".") == 1 for b in op.bindings)
         return (not bound, not device, -own, len(op.name), op.name)
 
-    mains = [main_of(group) for group in site.catalog.bases.values()]
+    mains = list(site.catalog.mains.values())
     return min(mains, key=rank, default=None)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.render.pages.ages import AgeBar, age_bar
 from cartographer.render.pages.frame import Link
@@ -20,8 +20,7 @@ _ROLES = ("entry", "kernel", "device")
 _MOST = 24
 
 
-@dataclass(frozen=True, slots=True)
-class SizeRow:
+class SizeRow(NamedTuple):
     """One function."""
 
     link: Link

@@ -7,8 +7,7 @@ and its autograd key) and those that c10/core/DispatchKeySet.h puts into `defaul
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from cartographer.model.operator import Layer, Operator
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
+class Rung(NamedTuple):
     """One dispatch key, or several that sleep in the same way."""
 
     key: str

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.operator import Origin, Status
 from cartographer.render import coverage, urls
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class Covered:
+class Covered(NamedTuple):
     """One backend in the strip of an overload."""
 
     label: str
@@ -52,6 +51,7 @@ class Overload:
     descends_for: str
     followed: str  # anchor of the chain that the descent shows, "" when the chain is shown by itself
     rows: tuple[RegistrationRow, ...]
+    implied: tuple[RegistrationRow, ...]  # those of a further overload that are told in one sentence
     outcomes: tuple[KeysOf, ...]
     served_as: Link | None  # the overload above whose runtime keys are served the same way, those of `outcomes` aside
     further: int  # how many keys those are
@@ -75,7 +75,7 @@ class OperatorPage:
     others: tuple[Overload, ...]
     twin: str  # the same as JSON
     relatives: tuple[Link, ...]
-    registries: tuple[RegistryRow, ...]
+    registries: tuple[tuple[str, tuple[RegistryRow, ...]], ...]  # by registry
     sizes: KernelSizes | None
     receipts: tuple[tuple[str, Receipt], ...]  # rules of generators, by letter
 
@@ -94,7 +94,7 @@ class Seen:
 def build(site: Site, key: str) -> Page:
     """The page of one operator; `key` is its address without ending."""
     operators = site.catalog.bases[key]
-    main = main_of(operators)
+    main = site.catalog.mains[key]
     others = tuple(op for op in operators if op is not main)
     seen = Seen(facts=facts_of(site, main, whole=True))
     first = _overload(site, main, seen, descent=True)
@@ -136,22 +136,6 @@ def name_of(key: str, operators: Sequence[Operator]) -> str:
     return short_name(f"{first.namespace}::{base}")
 
 
-def main_of(operators: Sequence[Operator]) -> Operator:
-    """The overload that a plain call in Python most likely means: bound, written by hand, neither in place nor out=."""
-
-    def rank(op: Operator) -> tuple[bool, bool, bool, bool, bool, str]:
-        return (
-            op.origin is Origin.GENERATED,
-            op.base.endswith("_") and not op.base.endswith("__"),
-            "out" in op.overload.split("_") or op.overload.endswith("out"),
-            not op.bindings,
-            op.overload not in ("Tensor", "", "self"),
-            op.name,
-        )
-
-    return min(operators, key=rank)
-
-
 def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overload:
     head, _, rest = op.schema.partition("(")
     backend = backend_of(op) if descent else ""
@@ -159,6 +143,7 @@ def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overloa
     anchors = {backend: f"{anchor_of(op.name)}-{backend}" for backend in op.kernels}
     here = Link(short_name(op.name), anchor_of(op.name))
     outcomes, served_as, further = served(op, seen, here)
+    rows = rows_of(site, op, seen.letters, brief=not descent)
     way_back = way_back_of(site, op)
     back_as = seen.ways_back.get(way_back) if way_back and way_back.formulas else None
     if way_back and not back_as:
@@ -175,7 +160,8 @@ def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overloa
         floors=descent_of(site, op, backend) if descent else (),
         descends_for=backend,
         followed=next((chain.anchor for chain in chains if chain.above), ""),
-        rows=rows_of(site, op, seen.letters, brief=not descent),
+        rows=rows if descent else tuple([row for row in rows if not row.plain]),
+        implied=() if descent else tuple([row for row in rows if row.plain]),
         outcomes=outcomes,
         served_as=served_as,
         further=further,
@@ -192,7 +178,7 @@ def served(op: Operator, seen: Seen, here: Link) -> tuple[tuple[KeysOf, ...], Li
     """What to show of what serves each runtime key: where an overload above is much alike, only the keys that are served otherwise."""
     alike, own = None, list(op.dispatch)
     for dispatch, link in seen.dispatches:
-        other = [key for key in op.dispatch if dispatch.get(key) != op.dispatch[key]]
+        other = [] if dispatch == op.dispatch else [key for key in op.dispatch if dispatch.get(key) != op.dispatch[key]]
         if dispatch.keys() == op.dispatch.keys() and len(other) < len(own):
             alike, own = link, other
     if own or not op.dispatch:
@@ -217,7 +203,7 @@ def _links(site: Site, op: Operator, names: Sequence[str]) -> tuple[Link, ...]:
     for name in sorted(names):
         link, key = site.operator(name), catalog.key_of.get(name)
         if link and key:
-            ahead = link.address.partition("#")[0] if key != own and main_of(catalog.bases[key]).name == name else link.address
+            ahead = link.address.partition("#")[0] if key != own and catalog.mains[key].name == name else link.address
             found.append(Link(link.text, urls.href("#" + anchor_of(name)) if key == own else urls.relative(page, ahead)))
     return tuple(found)
 

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.operator import Origin, Status
 from cartographer.render import urls
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One value of a fact: a name of code or plain words, perhaps a link, perhaps a receipt."""
 
     text: str
@@ -30,8 +28,7 @@ class Item:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One entry of the passport."""
 
     label: str

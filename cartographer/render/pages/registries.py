@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryRow:
+class RegistryRow(NamedTuple):
     """One entry of another registry."""
 
     registry: str
@@ -33,14 +31,17 @@ _MOST_TESTS = 4  # test files over every OpInfo that are named
 _OWN = ("entry", "kernel", "registration")
 
 
-def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[RegistryRow, ...]:
-    """All entries under the base names of these operators, each place once; the owners of the files that are theirs."""
+def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[tuple[str, tuple[RegistryRow, ...]], ...]:
+    """All entries under the base names of these operators by registry, each place once; the owners of the files that are theirs."""
     rows: dict[tuple[str, str, int], RegistryRow] = {}
     order = list(_NAMES)
     for mark, text in _marks(site, operators):
         row = RegistryRow(_NAMES.get(mark.kind, mark.kind), text, site.receipt(mark.path, mark.line), order.index(mark.kind) if mark.kind in order else len(order))
         rows.setdefault((mark.kind, mark.path, mark.line), row)
-    return tuple(sorted(rows.values(), key=lambda row: row.rank))
+    groups: dict[tuple[int, str], list[RegistryRow]] = {}
+    for row in rows.values():
+        groups.setdefault((row.rank, row.registry), []).append(row)
+    return tuple((registry, tuple(found)) for (_rank, registry), found in sorted(groups.items()))
 
 
 def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark, str]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.render import urls
 from cartographer.render.catalog import PART
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolRow:
+class SymbolRow(NamedTuple):
     """A definition in a file."""
 
     name: str
@@ -32,8 +31,7 @@ class SymbolRow:
     guard: str
 
 
-@dataclass(frozen=True, slots=True)
-class Included:
+class Included(NamedTuple):
     """A file that this one includes or imports, or that includes it."""
 
     name: str
@@ -41,16 +39,14 @@ class Included:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(NamedTuple):
     """Files of one folder in such a list."""
 
     folder: str
     files: tuple[Included, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Living:
+class Living(NamedTuple):
     """An operator that has to do with this file."""
 
     link: Link
@@ -105,8 +101,7 @@ class FilePage:
     former: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A row of a folder."""
 
     link: Link

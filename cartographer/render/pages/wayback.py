@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from cartographer.model.operator import Operator
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class FormulaView:
+class FormulaView(NamedTuple):
     """One derivative."""
 
     names: tuple[str, ...]
@@ -23,8 +22,7 @@ class FormulaView:
     forward: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HelperView:
+class HelperView(NamedTuple):
     """A function that a formula calls."""
 
     symbol: str

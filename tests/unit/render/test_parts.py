@@ -6,10 +6,14 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import replace
+from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import DictLoader
+from markupsafe import Markup
 
 from cartographer.model.atlas import Landmark
 from cartographer.model.location import Location
@@ -19,7 +23,8 @@ from cartographer.render import coverage, machine, search, terrain, urls
 from cartographer.render.environment import create, receipt, soft
 from cartographer.render.figures import hand, section, svg
 from cartographer.render.figures.treemap import squarify, treemap
-from cartographer.render.loading import load
+from cartographer.render.frames import frame_of
+from cartographer.render.loading import load, remembered
 from cartographer.render.pages import front, operator, source
 from cartographer.render.pages.chains import Again, Shown, address_of, chains_of, note_of
 from cartographer.render.pages.dispatch import letter_of
@@ -47,6 +52,13 @@ def test_addresses_of_files_are_plain_short_and_need_no_quoting(path):
     assert urls.href(address) == address
 
 
+@given(st.text("aé/ .#'%&", max_size=12) | st.text(max_size=12))
+def test_an_address_that_needs_no_quoting_is_told_at_once(address):
+    page, mark, anchor = address.partition("#")
+    safe = "/:~,@!$&'()*+;="
+    assert urls.href(address) == quote(page, safe=safe) + mark + quote(anchor, safe=safe)
+
+
 @given(st.sets(st.text("aAbB.", min_size=1, max_size=4)))
 def test_settled_addresses_never_differ_only_in_case(names):
     wanted = {f"op/{name}.html" for name in names}
@@ -59,7 +71,7 @@ def test_settled_addresses_never_differ_only_in_case(names):
     ("page", "address", "way"),
     [
         ("a/b/c.html", "a/b/d.html", "d.html"), ("a/b/c.html", "a/x/d.html#L1", "../x/d.html#L1"), ("index.html", "op/add.html", "op/add.html"),
-        ("a/b/c.html", "index.html", "../../index.html"), ("a/b/c.html", "a/b/c.html", "c.html"),
+        ("a/b/c.html", "index.html", "../../index.html"), ("a/b/c.html", "a/b/c.html", "c.html"), ("op/q/a.html", "op/a b.html#x/y", "../a%20b.html#x/y"),
     ],
 )  # fmt: skip
 def test_the_shortest_way_from_page_to_page(page, address, way):
@@ -134,8 +146,37 @@ def test_receipts_and_long_names_are_escaped():
         create().from_string("{{ nothing }}").render()
 
 
+def test_templates_escape_what_is_text_and_nothing_else():
+    template = create().from_string("{% block whole %}{% for x in view.items %}{% if x %}{{ x }};{% endif %}{% endfor %}{{ view.keys|join(', ') }}{% endblock %}")
+    view = SimpleNamespace(items=(7, "<a>", Markup("<b>"), "plain", ""), keys=("&", "c"))
+    assert template.render(view=view) == "7;&lt;a&gt;;<b>;plain;&amp;, c"
+
+
+def test_what_a_template_includes_stands_in_it_as_if_included():
+    environment = create()
+    parts = {"in": "{% if x %}\n[{{ x }}]\n{% endif %}\n", "out": 'a\n{% for x in (1, 0, 2) %}\n  {% include "in" %}\n{% endfor %}\n{% with x = 3 %}{% include "in" %}{% endwith %}.'}
+    environment.loader = DictLoader(parts)
+    assert environment.get_template("out").render() == "a\n[1]\n[2]\n[3]\n."
+
+
+def test_what_pages_share_is_drawn_once(site):
+    environment, frame = create(), frame_of(site, {"style.css": "s.css", "icon.svg": "i.svg"})
+    template = environment.from_string("{{ site|shared('links', root=root) }}")
+    first, again, deeper = (template.render(site=frame, root=root) for root in ("", "", "../"))
+    assert first == again != deeper
+    assert sorted(frame.drawn) == [("links", ""), ("links", "../")]
+
+
+def test_a_question_is_put_to_the_store_once(database):
+    with Reader(database) as reader:
+        both = remembered(reader)
+        assert both.group("mul") is both.group("mul")
+        assert both.group("mul") != both.group("add")
+        assert both.landmarks("aten::mul") == reader.landmarks("aten::mul")
+
+
 def test_the_main_overload_is_the_plain_call(site):
-    assert operator.main_of(site.catalog.bases["op/mul"]).name == "aten::mul.Tensor"
+    assert site.catalog.mains["op/mul"].name == "aten::mul.Tensor"
     assert set(site.catalog.bases) >= {"op/mul", "op/quantized/mul", "op/rename_", "op/Int", "op/int"}
     assert {op.name for op in site.catalog.bases["op/mul"]} >= {"aten::mul_.Tensor", "aten::mul.out"}
 
@@ -280,7 +321,7 @@ def test_owners_commands_and_registries_stand_where_they_are_about(small, tmp_pa
     )  # fmt: skip
     with Reader(writer.write(small.atlas(landmarks=marks, paths=(*sorted(f.path for f in small.FILES), "CODEOWNERS", "CONTRIBUTING.md", "test/test_ops.py")), tmp_path)) as reader:
         site = Site(load(reader))
-    rows = [(row.registry, row.text) for row in operator.build(site, "op/mul").view.registries]
+    rows = [(row.registry, row.text) for _, rows in operator.build(site, "op/mul").view.registries for row in rows]
     assert rows[:3] == [("Documentation", "torch.mul"), ("Test description", "OpInfo(mul)"), ("Tests", "3 tests over every OpInfo")]
     assert ("Owners", f"@<b>, for /{native}/") in rows
     (page,) = source.build_file(site, f"{native}/BinaryOps.h")
