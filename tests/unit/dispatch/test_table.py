@@ -117,6 +117,15 @@ def test_layers_from_the_outside_in(rules):
     assert "Dense" not in layers
 
 
+def test_operators_share_the_layers_that_none_of_them_registers_to(rules):
+    tables = Tables(rules, FALLBACKS)
+    made = Layers(rules, tables)
+    one, other = ([Registration("CPU", "f", Origin.YAML), Registration("Autograd", kernel, Origin.LIBRARY, place=place)] for kernel, place in (("g", HERE), ("h", None)))
+    first, second = ({layer.key: layer for layer in made.of(tables.of(found), found)} for found in (one, other))
+    assert first["BackendSelect"] is second["BackendSelect"]
+    assert (first["AutogradFunctionality"].place, second["AutogradFunctionality"].place) == (HERE, None)
+
+
 def test_shown_keys_are_those_that_something_registers_to(rules):
     shown = shown_keys(rules, [Registration("CPU", "f", Origin.YAML)], FALLBACKS)
     assert shown == ("CPU", "MPS", "Functionalize", "AutogradCPU")

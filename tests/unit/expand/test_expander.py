@@ -166,3 +166,15 @@ def test_a_file_of_conditions_without_end_takes_no_time():
     assert time.process_time() - start < 5
     assert conditions.current[-1] == "defined(C)"
     assert len(conditions.current) < 10_000
+
+
+def test_prefixes_belong_to_literals_and_names_before_quotes_do_not():
+    found = [(t.kind, t.text) for t in tokenize("u8\"a\" L'b' R\"x(c\")x\" PRId64\"d\" uR u8 u'' <<= [{~")]
+    assert found == [
+        ("string", 'u8"a"'), ("char", "L'b'"), ("string", 'R"x(c")x"'), ("name", "PRId64"), ("string", '"d"'), ("name", "uR"), ("name", "u8"),
+        ("name", "u"), ("punctuator", "'"), ("punctuator", "'"), ("punctuator", "<<="), ("punctuator", "["), ("punctuator", "{"), ("punctuator", "~"),
+    ]  # fmt: skip
+
+
+def test_lines_go_on_behind_texts_over_several_lines():
+    assert [(t.text, t.line) for t in tokenize('a R"(\n\n)" b /*\n*/ c')] == [("a", 1), ('R"(\n\n)"', 1), ("b", 3), ("c", 4)]
