@@ -2,8 +2,8 @@
 """Which operator a C++ call means: `at::add(…)`, `self.add(…)`, `at::_ops::add_Tensor::call(…)`, `at::redispatch::…`.
 
 The names are those of torchgen/api/cpp.py: `_out` after the base of an out= operator, `_symint` for symbolic
-sizes, `_outf` where the outputs stand last. Overloads are told apart by number and type of the arguments; what
-remains equal is taken together.
+sizes, `_outf` where the outputs stand last. A row's `cpp_no_default_args` have no default there. Overloads are told
+apart by number and type of the arguments; what remains equal is taken together.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Shape:
     """What a call of an operator must look like: classes of argument types with and without default."""
 
     operator: Operator
-    positional: tuple[tuple[str, bool], ...]  # (class of type, has a default)
+    positional: tuple[tuple[str, bool], ...]  # (class of type, has a default in C++)
     outs: int
     method: bool
     function: bool
@@ -174,11 +174,12 @@ def shape_of(operator: Operator) -> Shape | None:
         return None
     arguments = [*schema.positional, *schema.kwarg_only]
     outs = schema.out
+    without_default = operator.extra.get("cpp_no_default_args", "").split(", ")
     returns_tensor = any("Tensor" in r.type for r in schema.returns) or any(a.is_write for a in schema.arguments)
     variants = operator.variants or ("function",)
     return Shape(
         operator,
-        tuple((_named(schema_type(a.type), operator), a.default is not None) for a in arguments),
+        tuple((_named(schema_type(a.type), operator), a.default is not None and a.name not in without_default) for a in arguments),
         len(outs),
         "method" in variants,
         "function" in variants or operator.origin.value == "generated",

@@ -63,3 +63,14 @@ def test_the_text_of_an_argument_tells_its_type():
 def test_an_operator_may_be_handed_over_by_name(operators):
     assert operators.referred("at::add_out", Call("at::add_out", "reference", 3)).main == "aten::add.out"
     assert operators.referred("std::add_out", Call("std::add_out", "reference", 3)) is None
+
+
+def test_a_default_that_the_cpp_api_does_not_have_makes_no_second_meaning():
+    rows = (("all(Tensor self) -> Tensor", {}), ("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", {"cpp_no_default_args": "dim"}))
+    place = Location("native_functions.yaml", 1)
+    operators = Operators(
+        Operator(f"aten::{text.partition('(')[0]}", "aten::" + text, Origin.YAML, place, variants=("function", "method"), extra=extra)
+        for text, extra in rows
+    )
+    assert operators.called(Call("self.all", "method", 1, ()), {"self": "Tensor"}).operators == ("aten::all",)
+    assert operators.called(Call("self.all", "method", 1, ("dim",)), {"self": "Tensor"}).operators == ("aten::all.dims",)
