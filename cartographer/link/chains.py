@@ -19,6 +19,7 @@ from cartographer.link.descent import Below, Descent
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES
+from cartographer.link.questions import questions
 from cartographer.link.steps import definition_step
 from cartographer.link.tree import Tree, tree_of
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
@@ -60,7 +61,7 @@ def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
     a second process makes about half of them.
     """
     maker = ChainMaker(tree)
-    _ = maker.callers
+    _ = maker.callers, maker.questions
     first, second = (tuple(k for k in KEYS if (DEVICE_OF_KEY[k] in _SECOND) is chosen) for chosen in (False, True))
     theirs = beside(lambda: [maker.of(operator, second) for operator in tree.operators], workers=workers)
     ours = [maker.of(operator, first) for operator in tree.operators]
@@ -213,7 +214,7 @@ class ChainMaker:
 
     @cached_property
     def _descent(self) -> Descent:
-        return Descent(self.tree, self._onward, lambda name: self.callers[name])
+        return Descent(self.tree, self._onward, lambda name: self.callers[name], self.questions)
 
     def _onward(self, operator: Operator, key: str) -> Below | None:
         """The steps of an operator that another one calls; None while it is being worked out itself."""
@@ -226,18 +227,27 @@ class ChainMaker:
     @cached_property
     def callers(self) -> Counter[str]:
         """How many operators call each operator in their bodies."""
-        counted: Counter[str] = Counter()
+        return Counter(name for called in self._calling.values() for name in called)
+
+    @cached_property
+    def questions(self) -> frozenset[str]:
+        """The operators that ask for no data of a tensor."""
+        return questions(self.tree.by_name, self._calling)
+
+    @cached_property
+    def _calling(self) -> dict[str, set[str]]:
+        """The operators that each operator calls in its bodies for the CPU."""
+        found: dict[str, set[str]] = {}
         graph = self.tree.graph("cpu")
         entries = self.tree.entries("cpu")
         for operator in self.tree.operators:
-            seen: set[str] = set()
+            seen = found[operator.name] = set()
             for registration in operator.registrations:
                 if registration.origin in (Origin.YAML, Origin.STRUCTURED) and registration.kernel:
                     entry = entries.find(operator, registration)
                     if entry.defined is not None:
                         seen.update(s.called.main for s in graph.sites(entry.defined) if s.called is not None)
-            counted.update(seen)
-        return counted
+        return found
 
 
 def _outcome(operator: Operator, key: str) -> str:

@@ -19,7 +19,7 @@ from cartographer.link.names import Scope
 from cartographer.link.steps import ON_CPU, call_step, definition_step, end_steps, stub_steps, way_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
@@ -51,11 +51,14 @@ class Below:
 
 @dataclass
 class Descent:
-    """Works out what is below entries; `onward` gives the steps of a called operator on a key."""
+    """Works out what is below entries; `onward` gives the steps of a called operator on a key, `questions` are the operators
+    that read no data of a tensor.
+    """
 
     tree: Tree
     onward: Callable[[Operator, str], Below | None]
     callers: Callable[[str], int]
+    questions: Collection[str] = ()
     _known: dict[tuple[int, str, bool, str, Bound], Below] = field(default_factory=dict, repr=False)
 
     def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
@@ -198,14 +201,14 @@ class Descent:
 
     def _calls(self, calls: tuple[OperatorCall, ...], start: Defined) -> list[Step]:
         """The operators that a body calls, with the helper of the same file that holds the call. Questions about
-        tensors are left out, and views where there is plenty else.
+        tensors are left out; so are views, and what gives no tensor, where there is plenty else.
         """
         shapes = self.tree.by_name.shapes
-        chosen = [c for c in calls if c.site.called is not None and not shapes[c.site.called.main].metadata]
+        chosen = [c for c in calls if c.site.called is not None and c.site.called.main not in self.questions]
         near = [c for c in chosen if len(c.hops) <= 2 and all(h.path == start.path for h in c.hops[1:])]
         near = near or [c for c in chosen if len(c.hops) <= 3]
         if len(near) > CALLS:
-            near = [c for c in near if c.site.called is not None and not shapes[c.site.called.main].view] or near
+            near = [c for c in near if c.site.called is not None and not (shapes[c.site.called.main].view or shapes[c.site.called.main].metadata)] or near
         if len(near) > CALLS:
             near = [c for c in near if len(c.hops) <= 1] or near
         steps: list[Step] = []
