@@ -139,7 +139,8 @@ class Search:
         sites = self.graph.sites(start)
         for site in self._left(sites, bound) if bound else sites:
             if site.kind == "operator":
-                operators.append(OperatorCall(site, ()))
+                if not self.elsewhere(site):
+                    operators.append(OperatorCall(site, ()))
             elif site.kind == "stub":
                 self._stub(site, start, ways, nulls)
             elif site.kind == "helper":
@@ -208,7 +209,7 @@ class Search:
             if not inner.ways and is_generic(target) and not is_generic(start):
                 ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
-            if NEVER in site.asks:
+            if NEVER in site.asks or self.elsewhere(site):
                 continue
             operators.extend(OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS)
 

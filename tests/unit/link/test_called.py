@@ -45,3 +45,20 @@ Tensor f(const Tensor& self) {
     for shown in (("is_true", 9), ("item", 6), ("_dense", 4)):
         assert [(symbol, line) for role, symbol, line in steps(files, *operators, key="CPU") if role == "calls"] == [shown]
         operators.append(operators.pop(0))
+
+
+def test_a_call_for_another_device_is_none_of_this_ones_and_hides_no_other_of_its_name():
+    files = {N + "S.cpp": """namespace at::native {
+static Tensor fused(const Tensor& self) { return at::fused_cell(self); }
+Tensor f(const Tensor& self) {
+  if (self.is_cuda()) {
+    fused(self);
+    return at::g(self, 1);
+  }
+  return at::g(self, 2);
+}
+}
+"""}
+    operators = [composite("f(Tensor self) -> Tensor"), operator("g(Tensor self, int n) -> Tensor"), operator("fused_cell(Tensor self) -> Tensor")]
+    assert [step for step in steps(files, *operators, key="CPU") if step[0] != "entry"] == [("calls", "g", 8)]
+    assert [step for step in steps(files, *operators, key="CUDA") if step[0] != "entry"] == [("kernel", "fused", 2), ("calls", "fused_cell", 2), ("calls", "g", 6)]
