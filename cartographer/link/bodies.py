@@ -15,6 +15,7 @@ from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, NEVER
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import FUNCTIONS, bare, is_source
 from cartographer.link.names import scope_of
+from cartographer.link.receivers import Receivers
 from cartographer.link.sites import Mentioned, Spot
 from cartographer.link.variables import Variables
 
@@ -117,6 +118,8 @@ class Bodies:
             method = call.form == "method"
             last = _member(call.name) if method else bare(call.name)
             called = self._called(call, around, scope)
+            if called is not None and method and self._receivers.is_no_tensor(call, defined, order, self.variables):
+                called = None
             handed = self._mentioned(call, scope)
             if own and own.intersection(call.arguments):
                 handed = handed._replace(hands_on=True)
@@ -173,6 +176,10 @@ class Bodies:
                 d.fact.kind in FUNCTIONS and (is_method(d) or d.segments[:-1] in self._classes) for d in self.index.named(name)
             )  # fmt: skip
         return known
+
+    @cached_property
+    def _receivers(self) -> Receivers:
+        return Receivers(self.index, self.operators, self.lines)
 
     @cached_property
     def _classes(self) -> frozenset[tuple[str, ...]]:

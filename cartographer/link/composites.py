@@ -127,6 +127,10 @@ class Operators:
         name = ".".join(filter(None, texts))
         return Called(name, (name,), call.line) if name in self.by_name else None
 
+    def of_base(self, base: str) -> list[Shape]:
+        """The operators that give their result and bear this name, in-place ones among them."""
+        return self._functional.get(base, [])
+
     def _shapes(self, base: str) -> tuple[str, list[Shape]]:
         if base in self._functional:
             return "", self._functional[base]

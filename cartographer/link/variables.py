@@ -21,6 +21,7 @@ _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[(
 _RESULT = re.compile(r"auto(?<!\wauto)\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
 _ASSIGNED = re.compile(r"auto(?<!\wauto)\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
+_BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
@@ -56,6 +57,14 @@ class Variables:
     def results(self) -> dict[str, str]:
         """Variables by the function whose result they hold."""
         return {m[1]: m[2] for m in _RESULT.finditer(self.text)}
+
+    @cached_property
+    def begun(self) -> dict[str, list[int]]:
+        """Variables without a written type by the places in the text where the expressions begin that they are set to."""
+        found: dict[str, list[int]] = {}
+        for match in _BEGUN.finditer(self.text):
+            found.setdefault(match[1], []).append(match.end())
+        return found
 
     @cached_property
     def _of_aliases(self) -> dict[str, str]:

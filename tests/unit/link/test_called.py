@@ -62,3 +62,30 @@ Tensor f(const Tensor& self) {
     operators = [composite("f(Tensor self) -> Tensor"), operator("g(Tensor self, int n) -> Tensor"), operator("fused_cell(Tensor self) -> Tensor")]
     assert [step for step in steps(files, *operators, key="CPU") if step[0] != "entry"] == [("calls", "g", 8)]
     assert [step for step in steps(files, *operators, key="CUDA") if step[0] != "entry"] == [("kernel", "fused", 2), ("calls", "fused_cell", 2), ("calls", "g", 6)]
+
+
+def test_a_member_of_what_is_no_tensor_is_no_operator():
+    files = {"aten/src/ATen/core/TensorBase.h": "namespace at {\nclass TensorBase {\n  IntArrayRef sizes() const { return impl; }\n};\n}\n",
+             "c10/util/ArrayRef.h": "namespace c10 {\nclass ArrayRef {\n  ArrayRef slice(size_t n) const { return n; }\n};\n"
+             "class SymFloat {\n  SymFloat sqrt() const { return a; }\n};\n}\n",
+             N + "S.cpp": """namespace at::native {
+Tensor f(const Tensor& self) {
+  auto rest = self.sizes().slice(1);
+  auto size = self.sizes();
+  size.slice(1);
+  rest.slice(1);
+  IntArrayRef other = size;
+  other.slice(1);
+  auto root = c10::SymFloat(at::g(self)).sqrt();
+  auto either = size.empty() ? at::g(self) : self;
+  either.slice(3);
+  at::g(self.sizes()).sqrt();
+  return self;
+}
+}
+"""}
+    operators = [
+        composite("f(Tensor self) -> Tensor"), operator("slice(Tensor self, int n) -> Tensor"), operator("sqrt(Tensor self) -> Tensor"),
+        operator("g(Tensor self) -> Tensor"),
+    ]  # fmt: skip
+    assert [(symbol, line) for role, symbol, line in steps(files, *operators, key="CPU") if role == "calls"] == [("g", 9), ("slice", 11), ("sqrt", 12)]
