@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.bound import bound_by
-from cartographer.link.descent import Below, Descent
+from cartographer.link.descent import COMPOSITE, Below, Descent
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES
@@ -79,6 +79,7 @@ class ChainMaker:
     _made: dict[tuple[str, str], Chain] = field(default_factory=dict, repr=False)
     _active: set[tuple[str, str]] = field(default_factory=set, repr=False)
     _working: set[tuple[str, str]] = field(default_factory=set, repr=False)  # chains that get to device code
+    _composites: dict[tuple[str, str], Below] = field(default_factory=dict, repr=False)  # where composite operators go on
 
     def of(self, operator: Operator, keys: Iterable[str] = KEYS) -> dict[str, Chain]:
         """The chains of one operator."""
@@ -135,7 +136,7 @@ class ChainMaker:
         entry = self.tree.entries(DEVICE_OF_KEY.get(key, "cpu")).find(operator, registration)
         if entry.defined is None:
             return Chain(Status.UNRESOLVED, entry.reason if self.tree.has_kernels else "the bodies of kernels are not in a wheel")
-        composite = outcome in ("math kernel", "nested kernel", "catch all")
+        composite = outcome in COMPOSITE
         first = definition_step("entry", entry.defined, entry.reason)
         below = self._descent.below(entry.defined, operator, key, composite=composite, bound=self._bound(registration, entry.defined))
         if below.works:
@@ -221,8 +222,30 @@ class ChainMaker:
         if (operator.name, key) in self._active:
             return None
         chain = self.chain(operator, key)
-        works = (operator.name, key) in self._working
-        return Below(chain.steps, works=works and chain.status is Status.RESOLVED)
+        if chain.status is not Status.RESOLVED:
+            return Below(chain.steps)
+        if (operator.name, key) in self._working:
+            return Below(chain.steps, works=True)
+        beyond = self._beyond(operator, key)
+        return replace(beyond, steps=(*chain.steps, *beyond.steps))
+
+    def _beyond(self, operator: Operator, key: str) -> Below:
+        """Where a composite operator goes on through those that it calls."""
+        at = (operator.name, key)
+        known = self._composites.get(at)
+        if known is None:
+            known = Below()
+            outcome = _outcome(operator, key)
+            registration = serving_registration(operator, key, outcome)
+            if outcome in COMPOSITE and registration is not None and registration.origin is Origin.YAML:
+                entry = self.tree.entries(DEVICE_OF_KEY.get(key, "cpu")).find(operator, registration)
+                if entry.defined is not None:
+                    self._active.add(at)
+                    known = self._descent.beyond(entry.defined, operator, key)
+                    self._active.discard(at)
+            if known.complete:
+                self._composites[at] = known
+        return known
 
     @cached_property
     def callers(self) -> Counter[str]:

@@ -179,7 +179,7 @@ def shape_of(operator: Operator) -> Shape | None:
     arguments = [*schema.positional, *schema.kwarg_only]
     outs = schema.out
     without_default = operator.extra.get("cpp_no_default_args", "").split(", ")
-    returns_tensor = any("Tensor" in r.type for r in schema.returns) or any(a.is_write for a in schema.arguments)
+    returns_tensor = any("Tensor" in r.type for r in schema.returns) or any(a.is_write for a in schema.arguments) or operator.base.endswith("_")
     variants = operator.variants or ("function",)
     return Shape(
         operator,

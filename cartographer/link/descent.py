@@ -16,7 +16,9 @@ from cartographer.link.conditions import AND, either, text, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
+from cartographer.link.reach import CHECKS
 from cartographer.link.steps import ON_CPU, call_step, definition_step, end_steps, stub_steps, way_steps
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -37,6 +39,8 @@ STEPS = 15  # the longest way that is shown
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
 FAR = 20.0  # a way that costs more leads to another device
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
+COMPOSITE = frozenset(("math kernel", "nested kernel", "catch all"))  # the dispatcher's words for what serves a composite
+_UNSERVED = frozenset(("missing", "backend fallback"))
 _DENSE = ("CPU", "CUDA", "MPS", "XPU")
 
 
@@ -47,6 +51,7 @@ class Below:
     steps: tuple[Step, ...] = ()
     works: bool = False
     complete: bool = True  # False: an operator on the way was being worked out itself
+    strange: bool = False  # the steps are those of a called operator of quite another name
 
 
 @dataclass
@@ -78,20 +83,31 @@ class Descent:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self._calls(reach.operators, defined)]))
-        real = [w for w in ways if w.site.kind != "dispatch"] or [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
+        real = [w for w in ways if w.site.kind != "dispatch"]
+        shaping = [] if real else [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
+        real = real or shaping
         if real and min(w.cost for w in real) < NEAR:
             return Below(once([*self._ways(real, defined, operator, key), *self._beside(reach.operators, operator)]), works=True)
         calls = self._calls(reach.operators, defined)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(calls), works=True)  # a switch over backends: no way is the main one
         onward = self._onward(reach.operators, defined, operator, key)
+        own = bool(real) or bool(ways)
         steps = calls
-        if onward.works and not self._composed(reach.operators, operator):
-            steps = [*_before(calls, defined, onward.steps), *onward.steps]
-        elif (ways or real) and not onward.works:
+        if onward.works and not (onward.strange and (shaping or (not real and _own_types(ways, defined)))):
+            if not self._composed(reach.operators, operator):
+                steps = [*_before(calls, defined, onward.steps), *onward.steps]
+        elif own:
             steps = self._ways(real, defined, operator, key) if real else [*self._ways(ways[:1], defined, operator, key), *calls[:BEFORE]]
         steps = steps or self._virtual(defined, key)
-        return Below(once(steps), works=onward.works or bool(ways), complete=onward.complete)
+        return Below(once(steps), works=onward.works or own, complete=onward.complete)
+
+    def beyond(self, defined: Defined, operator: Operator, key: str) -> Below:
+        """Where a composite goes on, when another operator calls it: through the called operator that bears its name or a part
+        of it. `works` says whether any of those that it calls gets to the device.
+        """
+        onward = self._onward(self.tree.search(key).reach(defined).operators, defined, operator, key)
+        return replace(onward, steps=()) if onward.strange else onward
 
     # --- ways -----------------------------------------------------------------------------------------------------
 
@@ -233,30 +249,71 @@ class Descent:
         candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not search.aside(c.site)]
         if defined.device:  # written for one device: what it calls from everywhere are tools
             candidates = [c for c in candidates if c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
-        root = operator.base.strip("_")
         complete = True
-
-        words = name_words(operator.base)
-
-        def order(call: OperatorCall) -> tuple[bool, bool, bool, int, bool]:
-            assert call.site.called is not None
-            name = call.site.called.main
-            special = weight(call.site.conditions) > 0
-            stranger = not words & name_words(base_of(name))
-            return (base_of(name) != root, stranger, self.callers(name) > COMMON, len(call.hops), special)
-
-        for call in sorted(candidates, key=order):
-            assert call.site.called is not None
-            target = self.tree.by_name.by_name[call.site.called.main]
-            if target.name == operator.name or (key not in _DENSE and (base_of(target.name) != root or target.dispatch.get(key) != "kernel")):
+        for call in sorted(candidates, key=self._nearness(operator, key)):
+            target = self._target(call, operator)
+            if not self._may_be_the_work(call, target, operator, key):
                 continue
+            if target.dispatch.get(key) in _UNSERVED and _bears_name(target, operator):
+                break  # what is named like it has no kernel here: none of the others is the work
             below = self.onward(target, key)
             if below is None:
                 complete = False
             elif below.works:
                 steps = tuple(_noted(s, f"of {target.name}") for s in below.steps)
-                return Below(tuple(trimmed(list(steps), STEPS - 3)), works=True, complete=complete)
+                return Below(tuple(trimmed(list(steps), STEPS - 3)), True, complete, _strange(target, operator, key))
         return Below(complete=complete)
+
+    def _nearness(self, operator: Operator, key: str) -> Callable[[OperatorCall], tuple[bool, bool, bool, int, bool]]:
+        """Sorts calls of operators: those named like this operator first, then those that share a word, tools and special cases last."""
+        root = operator.base.strip("_")
+
+        def order(call: OperatorCall) -> tuple[bool, bool, bool, int, bool]:
+            target = self._target(call, operator)
+            special = weight(call.site.conditions) > 0
+            return (base_of(target.name) != root, _strange(target, operator, key), self.callers(target.name) > COMMON, len(call.hops), special)
+
+        return order
+
+    def _target(self, call: OperatorCall, operator: Operator) -> Operator:
+        """The operator that a call means, of several equally likely ones not the caller itself."""
+        assert call.site.called is not None
+        name = next((n for n in call.site.called.operators if n != operator.name), call.site.called.main)
+        return self.tree.by_name.by_name[name]
+
+    def _may_be_the_work(self, call: OperatorCall, target: Operator, operator: Operator, key: str) -> bool:
+        """Whether a called operator may be what another one is for: no check, nothing that only looks at its tensors unless both
+        do, and of composites with quite another name, which often are tools, only what the body itself calls in any case.
+        """
+        if target.name == operator.name or CHECKS.search(target.base):
+            return False
+        if _strange(target, operator, key):
+            shapes = self.tree.by_name.shapes
+            if shapes[target.name].metadata and not shapes[operator.name].metadata:
+                return False
+            if target.dispatch.get(key) in COMPOSITE and (call.hops or weight(call.site.conditions) > 0 or self.callers(target.name) > COMMON):
+                return False
+        return key in _DENSE or (base_of(target.name) == operator.base.strip("_") and target.dispatch.get(key) == "kernel")
+
+
+def _strange(target: Operator, operator: Operator, key: str) -> bool:
+    """Whether a called operator's name tells nothing of the other one's: no word is in both. For a composite, which may be a
+    tool, one word is not enough.
+    """
+    if target.dispatch.get(key) in COMPOSITE:
+        return not _bears_name(target, operator)
+    return base_of(target.name) != operator.base.strip("_") and not name_words(base_of(target.name)) & name_words(operator.base)
+
+
+def _bears_name(target: Operator, operator: Operator) -> bool:
+    """Whether all words of one operator's name are in the other's: `softmax` and `safe_softmax`."""
+    called, own = name_words(base_of(target.name)), name_words(operator.base)
+    return base_of(target.name) == operator.base.strip("_") or (bool(called & own) and (called <= own or own <= called))
+
+
+def _own_types(ways: list[Way], start: Defined) -> bool:
+    """Whether a body, or a function of its file that it calls, switches over types whatever the case."""
+    return bool(ways) and ways[0].at.path == start.path and weight(ways[0].site.conditions) == 0
 
 
 def _noted(step: Step, note: str) -> Step:

@@ -39,7 +39,7 @@ _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only
 _COPIES = 3.0  # moving memory is seldom the work itself
 _ALONE = 3.0  # a launch of one thread keeps books
 _CHECKING = 6.0  # what only checks arguments leads nowhere
-_CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
+CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
 _FORMER = 3.0  # a way kept for older libraries
 _FORMERLY = re.compile(r"_(v[0-7]|legacy|fallback|deprecated)(_|$)")
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
@@ -217,7 +217,7 @@ class Search:
 @lru_cache(maxsize=16384)
 def _detour(name: str) -> float:
     """What a function's name adds to the cost of a way through it."""
-    return (_CHECKING if _CHECKS.search(name) else 0.0) + (_FORMER if _FORMERLY.search(name) else 0.0)
+    return (_CHECKING if CHECKS.search(name) else 0.0) + (_FORMER if _FORMERLY.search(name) else 0.0)
 
 
 def _continued(start: Defined, target: Defined) -> float:

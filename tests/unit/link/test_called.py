@@ -89,3 +89,72 @@ Tensor f(const Tensor& self) {
         operator("g(Tensor self) -> Tensor"),
     ]  # fmt: skip
     assert [(symbol, line) for role, symbol, line in steps(files, *operators, key="CPU") if role == "calls"] == [("g", 9), ("slice", 11), ("sqrt", 12)]
+
+
+SOFT = {N + "Soft.cpp": """namespace at::native {
+DEFINE_DISPATCH(norm_stub);
+Tensor norm(const Tensor& self) { norm_stub(kCPU, self); return self; }
+Tensor fill(const Tensor& self) { norm_stub(kCPU, self); return self; }
+Tensor softmax(const Tensor& self) { return at::_softmax(self); }
+Tensor _softmax(const Tensor& self) { norm_stub(kCPU, self); return self; }
+Tensor safe_softmax(const Tensor& self) {
+  auto out = at::softmax(self);
+  at::norm(self);
+  return out;
+}
+Tensor tidy(const Tensor& self) { return at::_check_tidy(self); }
+Tensor _check_tidy(const Tensor& self) { norm_stub(kCPU, self); return self; }
+Tensor other(const Tensor& self) {
+  if (self.defined()) { at::softmax(self); }
+  return at::norm(self);
+}
+Tensor twice(const Tensor& self, const Scalar& a) { return at::twice(self, wrapped(a)); }
+Tensor twice(const Tensor& self, const Tensor& a) { norm_stub(kCPU, self); return self; }
+Tensor typed(const Tensor& self) {
+  at::fill(self);
+  AT_DISPATCH_ALL_TYPES(self.scalar_type(), "typed", [&] { typed_loop<scalar_t>(self); });
+  return self;
+}
+template <typename T> void typed_loop(const Tensor& self) { work(self); }
+}
+""", N + "cpu/SoftKernel.cpp": "namespace at::native {\nvoid norm_kernel(const Tensor& self) { go(self); }\nREGISTER_DISPATCH(norm_stub, &norm_kernel)\n}\n"}
+
+
+def through(name, *more):
+    """The operators and functions that a chain of `SOFT` enters below the first."""
+    kernels = ("norm", "fill", "_softmax", "safe_softmax", "other", "tidy", "_check_tidy", "typed")
+    operators = [operator(f"{n}(Tensor self) -> Tensor", "CPU", f"at::native::{n}") for n in kernels]
+    operators += [composite("softmax(Tensor self) -> Tensor"), *more]
+    operators.sort(key=lambda o: o.name != f"aten::{name}")
+    return [symbol for role, symbol, _ in steps(SOFT, *operators, key="CPU") if role in ("entry", "kernel")][1:]
+
+
+def test_a_composite_that_bears_the_name_is_followed_through_what_it_calls():
+    assert through("safe_softmax") == ["softmax", "_softmax", "norm_kernel"]
+
+
+def test_a_composite_of_another_name_that_is_called_in_some_cases_is_not_the_work():
+    assert through("other") == ["norm", "norm_kernel"]
+
+
+def test_a_check_is_not_the_work():
+    assert through("tidy") == []
+
+
+def test_of_equally_likely_overloads_the_caller_itself_is_not_meant():
+    overloads = [operator(f"twice.{kind}(Tensor self, {kind} a) -> Tensor", "CPU", "at::native::twice") for kind in ("Scalar", "Tensor")]
+    assert through("twice.Scalar", *overloads) == ["twice", "norm_kernel"]
+
+
+def test_types_that_a_body_switches_over_itself_come_before_strangers():
+    assert through("typed") == ["typed_loop"]
+
+
+def test_what_is_named_alike_and_has_no_kernel_here_leaves_no_way_to_others():
+    helper = operator("_normal_helper(Tensor self) -> Tensor", "CUDA", "at::native::_normal_helper")
+    body = "namespace at::native {\nTensor normal(const Tensor& self) {\n  at::_normal_helper(self);\n  return at::fill(self);\n}\n}\n"
+    files = {**SOFT, N + "Normal.cpp": body}
+    operators = [operator("normal(Tensor self) -> Tensor", "CPU", "at::native::normal"), operator("fill(Tensor self) -> Tensor", "CPU", "at::native::fill")]
+    for outcome, last in (("missing", "fill"), ("kernel", "norm_kernel")):
+        found = steps(files, *operators, replace(helper, dispatch={"CPU": outcome}), key="CPU")
+        assert found[-1][1] == last
