@@ -38,6 +38,7 @@ BEFORE = 8  # operators shown before the chain goes on through one of them
 STEPS = 15  # the longest way that is shown
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
 FAR = 20.0  # a way that costs more leads to another device
+BESIDES = 3  # operators shown that an entry calls besides its own way
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 COMPOSITE = frozenset(("math kernel", "nested kernel", "catch all"))  # the dispatcher's words for what serves a composite
 _UNSERVED = frozenset(("missing", "backend fallback"))
@@ -87,7 +88,8 @@ class Descent:
         shaping = [] if real else [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
         real = real or shaping
         if real and min(w.cost for w in real) < NEAR:
-            return Below(once([*self._ways(real, defined, operator, key), *self._beside(reach.operators, operator)]), works=True)
+            steps = [*self._ways(real, defined, operator, key), *self._beside(reach.operators, operator), *self._own_calls(reach.operators, operator, key)]
+            return Below(once(steps), works=True)
         calls = self._calls(reach.operators, defined)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(calls), works=True)  # a switch over backends: no way is the main one
@@ -172,6 +174,19 @@ class Descent:
             if c.site.called is not None and not c.hops and c.site.branch and own in base_of(c.site.called.main) != own
             and not shapes[c.site.called.main].metadata
         ][:BRANCHES]  # fmt: skip
+
+    def _own_calls(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> list[Step]:
+        """The operators that the entry itself calls besides its own way, whatever the case: what does work for it and is no tool."""
+        found = (c for c in calls if c.site.called is not None and not c.hops and weight(c.site.conditions) == 0)
+        return [call_step(c) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
+
+    def _does_work(self, target: Operator, operator: Operator, key: str) -> bool:
+        """Whether a called operator is work of its own: no view, no question, nothing that many call."""
+        shape = self.tree.by_name.shapes[target.name]
+        if shape.view or shape.metadata or base_of(target.name) == operator.base.strip("_") or self.callers(target.name) > COMMON:
+            return False
+        below = self.onward(target, key) if not CHECKS.search(target.base) else None
+        return below is not None and below.works
 
     def _metal(self, way: Way, start: Defined) -> list[Given]:
         """The Metal kernels that a way asks for, their names put together from literals on the way."""

@@ -158,3 +158,21 @@ def test_what_is_named_alike_and_has_no_kernel_here_leaves_no_way_to_others():
     for outcome, last in (("missing", "fill"), ("kernel", "norm_kernel")):
         found = steps(files, *operators, replace(helper, dispatch={"CPU": outcome}), key="CPU")
         assert found[-1][1] == last
+
+
+def test_beside_its_own_way_an_entry_shows_the_operators_that_do_work_for_it_in_any_case():
+    body = """namespace at::native {
+Tensor renorm(const Tensor& self) {
+  auto scale = at::norm(self);
+  if (self.defined()) { at::fill(self); }
+  at::part(self);
+  norm_stub(kCPU, self);
+  return at::_check_tidy(self);
+}
+}
+"""
+    operators = [operator(f"{name}(Tensor self) -> Tensor", "CPU", f"at::native::{name}") for name in ("renorm", "norm", "fill", "_check_tidy")]
+    operators.append(operator("part(Tensor(a) self) -> Tensor(a)", "CPU", "at::native::norm"))
+    found = steps({**SOFT, N + "Renorm.cpp": body}, *operators, key="CPU")
+    assert [role for role, *_ in found] == ["entry", "stub", "registration", "kernel", "calls"]
+    assert found[-1] == ("calls", "norm", 3)
