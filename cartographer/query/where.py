@@ -93,7 +93,8 @@ def main_step(steps: Sequence[Step]) -> Step | None:
         kernels = [step for step in steps[roles.index("registration") :] if step.role == "kernel"][:1]
     if not kernels:
         deep = next((place for place, role in enumerate(roles) if role in {"device", "library"}), len(roles))
-        before = [step for step in steps[:deep] if step.role == "kernel"] or [step for step in steps if step.role == "kernel"][:1]
+        last = max((place for place, role in enumerate(roles[:deep]) if role == "entry"), default=0)  # that of the operator that does the work
+        before = [step for step in steps[last:deep] if step.role == "kernel"] or [step for step in steps[last:] if step.role == "kernel"][:1]
         kernels = [step for step in before if not step.branch][-1:] or before[:1]
     for role in ("device", "library", "entry"):
         kernels = kernels or [step for step in steps if step.role == role and not step.branch][:1] or [s for s in steps if s.role == role][:1]

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which step of a chain is opened first."""
+
+from cartographer.model.operator import Step
+from cartographer.query.where import main_step
+
+
+def step(role, symbol, branch=""):
+    return Step(role, symbol, "a.cpp", 1, "", branch)
+
+
+def test_a_helper_of_the_calling_operator_is_not_the_kernel_of_the_called_one():
+    steps = [step("entry", "stack"), step("kernel", "stack_inputs"), step("calls", "cat"), step("entry", "cat"), step("kernel", "parallel_cat"), step("device", "copy")]
+    assert main_step(steps).symbol == "parallel_cat"
+    del steps[4]
+    assert main_step(steps).symbol == "copy"
+
+
+def test_a_body_that_only_calls_is_the_body():
+    assert main_step([step("entry", "linear"), step("kernel", "flatten"), step("calls", "addmm")]).symbol == "linear"
