@@ -43,6 +43,11 @@ def opposite(condition: str) -> str:
     return negation(condition) or f"!({condition})"
 
 
+def _opposed(one: str, other: str) -> bool:
+    """Whether one of two conditions holds where the other does not: `c` and `!(c)`, `c` and `!c`."""
+    return opposite(one) == other or _denied(one) == other or _denied(other) == one
+
+
 def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
     """The conditions around a call: of `#if`, those under which the function was left before, and those of its own blocks.
     Ways out count where they are an alternative, that is where something else runs: not where there is nothing to do.
@@ -74,7 +79,7 @@ def either(one: Conditions, other: Conditions) -> Conditions:
     """
     both = tuple(c for c in one if c in other)
     rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
-    if not rest or not others or (len(rest) == len(others) == 1 and opposite(rest[0]) == others[0]):
+    if not rest or not others or (len(rest) == len(others) == 1 and _opposed(rest[0], others[0])):
         return both
     joined = f"{AND.join(rest)} || {AND.join(others)}"
     return (*both, joined) if len(joined) <= _CUT else both

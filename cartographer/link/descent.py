@@ -8,11 +8,12 @@ forward and backward apart. Names never invent a way, they only order those that
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.callgraph import LITERALS
 from cartographer.link.choice import BRANCHES, base_of, beside, name_words, ordered
-from cartographer.link.conditions import AND, either, text, weight
+from cartographer.link.conditions import AND, either, text, together, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
@@ -21,9 +22,10 @@ from cartographer.link.steps import ON_CPU, call_step, definition_step, end_step
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from cartographer.link.bound import Bound
+    from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
     from cartographer.link.sites import Given
@@ -83,14 +85,14 @@ class Descent:
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
-            return Below(once([*steps, *self._calls(reach.operators, defined)]))
+            return Below(once([*steps, *self._calls(reach.operators, defined, key)]))
         real = [w for w in ways if w.site.kind != "dispatch"]
         shaping = [] if real else [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
         real = real or shaping
         if real and min(w.cost for w in real) < NEAR:
             steps = [*self._ways(real, defined, operator, key), *self._beside(reach.operators, operator), *self._own_calls(reach.operators, operator, key)]
             return Below(once(steps), works=True)
-        calls = self._calls(reach.operators, defined)
+        calls = self._calls(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(calls), works=True)  # a switch over backends: no way is the main one
         onward = self._onward(reach.operators, defined, operator, key)
@@ -209,7 +211,7 @@ class Descent:
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
         if not ways:
             onward = self._onward(reach.operators, kernel, operator, key)
-            calls = self._calls(reach.operators, kernel)
+            calls = self._calls(reach.operators, kernel, key)
             return trimmed([*steps, *_before(calls, kernel, onward.steps), *onward.steps], STEPS - 1) if onward.works else steps + calls[:4]
         steps.extend(way_steps(ways[0], self._metal(ways[0], kernel)))
         if ways[0].registration is not None:
@@ -230,7 +232,7 @@ class Descent:
 
     # --- called operators -----------------------------------------------------------------------------------------
 
-    def _calls(self, calls: tuple[OperatorCall, ...], start: Defined) -> list[Step]:
+    def _calls(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
         """The operators that a body calls, with the helper of the same file that holds the call. Questions about
         tensors are left out; so are views, and what gives no tensor, where there is plenty else.
         """
@@ -244,9 +246,18 @@ class Descent:
             near = [c for c in near if len(c.hops) <= 1] or near
         steps: list[Step] = []
         for call in near[:CALLS]:
-            steps.extend(definition_step("kernel", hop) for hop in call.hops[:2])
+            steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:2], key))
             steps.append(call_step(call))
         return steps
+
+    def _entered(self, start: Defined, hops: tuple[Defined, ...], key: str) -> Iterator[tuple[Defined, Conditions]]:
+        """The functions that are passed one after the other from a body on, each with the conditions under which it is entered."""
+        graph, elsewhere = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")), self.tree.search(key).elsewhere
+        conditions: Conditions = ()
+        for body, hop in zip((start, *hops), hops, strict=False):
+            around = [s.conditions for s in graph.sites(body) if any(t is hop for t in s.targets) and not elsewhere(s)]
+            conditions = together(conditions, reduce(either, around)) if around else conditions
+            yield hop, conditions
 
     def _composed(self, calls: tuple[OperatorCall, ...], operator: Operator) -> bool:
         """Whether a body is composed of so many operators that none of them is the work itself."""

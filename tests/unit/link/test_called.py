@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sources import N, operator, steps
+from sources import N, made, operator, steps
 
 from cartographer.model.operator import Origin, Registration
 
@@ -176,3 +176,21 @@ Tensor renorm(const Tensor& self) {
     found = steps({**SOFT, N + "Renorm.cpp": body}, *operators, key="CPU")
     assert [role for role, *_ in found] == ["entry", "stub", "registration", "kernel", "calls"]
     assert found[-1] == ("calls", "norm", 3)
+
+
+def test_a_helper_that_holds_a_call_has_the_conditions_of_its_own_call():
+    files = {N + "S.cpp": """namespace at::native {
+static Tensor complex_part(const Tensor& self) { return at::g(self); }
+static Tensor both_ways(const Tensor& self) { return at::h(self); }
+Tensor f(const Tensor& self, bool fast) {
+  if (self.is_complex()) { return complex_part(self); }
+  if (fast) { both_ways(self); }
+  if (!fast) { both_ways(self); }
+  return self;
+}
+}
+"""}
+    operators = [composite("f(Tensor self, bool fast) -> Tensor"), operator("g(Tensor self) -> Tensor"), operator("h(Tensor self) -> Tensor")]
+    maker, known = made(files, *operators)
+    found = {s.symbol.rsplit("::", 1)[-1]: s.branch for s in maker.chain(known["aten::f"], "CPU").steps if s.role == "kernel"}
+    assert found == {"complex_part": "self.is_complex()", "both_ways": "!(self.is_complex())"}
