@@ -17,9 +17,8 @@ from cartographer.link.conditions import AND, either, text, together, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
-from cartographer.link.reach import CHECKS
+from cartographer.link.reach import CHECKS, OperatorCall
 from cartographer.link.steps import ON_CPU, call_step, definition_step, end_steps, stub_steps, way_steps
-
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from cartographer.link.bound import Bound
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
-    from cartographer.link.reach import OperatorCall, Way
+    from cartographer.link.reach import Way
     from cartographer.link.sites import Given
     from cartographer.link.stubs import StubRegistration
     from cartographer.link.tree import Tree
@@ -85,7 +84,7 @@ class Descent:
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
-            return Below(once([*steps, *self._calls(reach.operators, defined, key)]))
+            return Below(once([*steps, *self._calls(reach.operators, defined, key), *self._for_others(reach.operators, defined, key)]))
         real = [w for w in ways if w.site.kind != "dispatch"]
         shaping = [] if real else [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
         real = real or shaping
@@ -249,6 +248,17 @@ class Descent:
             steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:2], key))
             steps.append(call_step(call))
         return steps
+
+    def _for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
+        """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices and for those of
+        another layout.
+        """
+        if key not in _DENSE:
+            return []
+        sites = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).sites(start)
+        here, elsewhere = {c.site.called.operators for c in calls if c.site.called is not None}, self.tree.search(key).elsewhere
+        others = [OperatorCall(s, ()) for s in sites if s.called is not None and s.called.operators not in here and elsewhere(s)]
+        return self._calls(tuple(others), start, key)[:BEFORE]
 
     def _entered(self, start: Defined, hops: tuple[Defined, ...], key: str) -> Iterator[tuple[Defined, Conditions]]:
         """The functions that are passed one after the other from a body on, each with the conditions under which it is entered."""

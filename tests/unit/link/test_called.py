@@ -59,9 +59,18 @@ Tensor f(const Tensor& self) {
 }
 }
 """}
-    operators = [composite("f(Tensor self) -> Tensor"), operator("g(Tensor self, int n) -> Tensor"), operator("fused_cell(Tensor self) -> Tensor")]
-    assert [step for step in steps(files, *operators, key="CPU") if step[0] != "entry"] == [("calls", "g", 8)]
-    assert [step for step in steps(files, *operators, key="CUDA") if step[0] != "entry"] == [("kernel", "fused", 2), ("calls", "fused_cell", 2), ("calls", "g", 6)]
+    others = [operator("g(Tensor self, int n) -> Tensor"), operator("fused_cell(Tensor self) -> Tensor")]
+    for top in (operator("f(Tensor self) -> Tensor", "CPU, CUDA", "at::native::f"), composite("f(Tensor self) -> Tensor")):
+        assert [step for step in steps(files, top, *others, key="CPU") if step[0] != "entry"] == [("calls", "g", 8)]
+        found = [("kernel", "fused", 2), ("calls", "fused_cell", 2), ("calls", "g", 6)]
+        assert [step for step in steps(files, top, *others, key="CUDA") if step[0] != "entry"] == found
+
+
+def test_the_body_of_a_composite_is_that_of_all_devices():
+    files = {N + "S.cpp": "namespace at::native {\nTensor f(const Tensor& self) {\n  if (self.is_cuda()) { return at::g(self); }\n  return at::h(self);\n}\n}\n"}
+    others = [operator("g(Tensor self) -> Tensor"), operator("h(Tensor self) -> Tensor")]
+    for top, calls in ((composite("f(Tensor self) -> Tensor"), ["h", "g"]), (operator("f(Tensor self) -> Tensor", "CPU", "at::native::f"), ["h"])):
+        assert [symbol for role, symbol, _ in steps(files, top, *others, key="CPU") if role == "calls"] == calls
 
 
 def test_a_member_of_what_is_no_tensor_is_no_operator():
