@@ -95,15 +95,15 @@ class Descent:
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(calls), works=True)  # a switch over backends: no way is the main one
         onward = self._onward(reach.operators, defined, operator, key)
-        own = bool(real) or bool(ways)
+        arranges = bool(shaping) and weight(shaping[0].site.conditions) == 0
         steps = calls
-        if onward.works and not (onward.strange and (shaping or (not real and _own_types(ways, defined)))):
+        if onward.works and not (onward.strange and (arranges or (not real and _own_types(ways, defined)))):
             if not self._composed(reach.operators, operator):
                 steps = [*_before(calls, defined, onward.steps), *onward.steps]
-        elif own:
+        elif real or ways:
             steps = self._ways(real, defined, operator, key) if real else [*self._ways(ways[:1], defined, operator, key), *calls[:BEFORE]]
         steps = steps or self._virtual(defined, key)
-        return Below(once(steps), works=onward.works or own, complete=onward.complete)
+        return Below(once(steps), works=onward.works or bool(ways) or arranges, complete=onward.complete)
 
     def beyond(self, defined: Defined, operator: Operator, key: str) -> Below:
         """Where a composite goes on, when another operator calls it: through the called operator that bears its name or a part

@@ -203,3 +203,11 @@ Tensor f(const Tensor& self, bool fast) {
     maker, known = made(files, *operators)
     found = {s.symbol.rsplit("::", 1)[-1]: s.branch for s in maker.chain(known["aten::f"], "CPU").steps if s.role == "kernel"}
     assert found == {"complex_part": "self.is_complex()", "both_ways": "!(self.is_complex())"}
+
+
+def test_a_graph_that_only_arranges_is_the_work_of_what_asks_for_no_more():
+    for condition, steps_below in (("", ["join", "concatTensors"]), ("if (self.is_complex()) ", [])):
+        files = {N + "Stack.cpp": "namespace at::native {\nTensor stack(const Tensor& self) { return at::join(self); }\n}\n",
+                 N + "mps/operations/Join.mm": f"namespace at::native {{\nTensor join(const Tensor& self) {{\n  {condition}[mpsGraph concatTensors:a dimension:d name:nil];\n}}\n}}\n"}
+        operators = [operator(f"{name}(Tensor self) -> Tensor", "MPS", f"at::native::{name}") for name in ("stack", "join")]
+        assert [symbol for role, symbol, _ in steps(files, *operators, key="MPS")][2:] == steps_below
