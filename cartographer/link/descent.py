@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from cartographer.link.callgraph import LITERALS
 from cartographer.link.choice import BRANCHES, base_of, beside, name_words, ordered
 from cartographer.link.conditions import AND, either, text, weight
+from cartographer.link.conditions import is_switched
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
 from cartographer.link.steps import ON_CPU, call_step, definition_step, end_steps, stub_steps, way_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
@@ -76,11 +77,13 @@ class Descent:
             steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self._calls(reach.operators, defined)]))
         real = [w for w in ways if w.site.kind != "dispatch"] or [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
+        if real and self._switches(real[0], reach.operators, key):
+            return Below(once([*self._calls(self._here(reach.operators, key), defined), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
-            return Below(once([*self._ways(real, defined, operator, key), *self._beside(reach.operators, operator)]), works=True)
+            return Below(once([*self._ways(real, defined, operator, key), *self._beside(self._here(reach.operators, key), operator)]), works=True)
         calls = self._calls(reach.operators, defined)
         if sum("case " in s.branch for s in calls) >= SWITCH:
-            return Below(once(calls), works=True)  # a switch over backends: no way is the main one
+            return Below(once(self._calls(self._here(reach.operators, key), defined)), works=True)  # a switch over backends: no way is the main one
         onward = self._onward(reach.operators, defined, operator, key)
         steps = calls
         if onward.works and not self._composed(reach.operators, operator):
@@ -196,6 +199,24 @@ class Descent:
 
     # --- called operators -----------------------------------------------------------------------------------------
 
+    def _here(self, calls: tuple[OperatorCall, ...], key: str) -> tuple[OperatorCall, ...]:
+        """The calls that no condition keeps for another device."""
+        search = self.tree.search(key)
+        return tuple(c for c in calls if not search.aside(c.site))
+
+    def _switches(self, main: Way, calls: tuple[OperatorCall, ...], key: str) -> bool:
+        """Whether the main way is but one side of a switch over backends whose other sides call operators."""
+        sides = {c.site.conditions for c in self._here(calls, key) if not c.hops and is_switched(c.site.conditions)}
+        return not main.hops and is_switched(main.site.conditions) and len(sides) >= SWITCH
+
+    def _sides(self, ways: list[Way], key: str) -> Iterator[Step]:
+        """The stubs that sides of a switch call, with their kernels: none of them is the main way."""
+        for way in ways:
+            if way.registration is not None and not way.hops and is_switched(way.site.conditions):
+                yield from stub_steps(way.site, way.registration)
+                if (kernel := self.kernel_of(way.registration, key)) is not None:
+                    yield definition_step("kernel", kernel)
+
     def _calls(self, calls: tuple[OperatorCall, ...], start: Defined) -> list[Step]:
         """The operators that a body calls, with the helper of the same file that holds the call. Questions about
         tensors are left out, and views where there is plenty else.
@@ -274,8 +295,11 @@ def _before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list
 
 
 def trimmed(steps: list[Step], most: int) -> list[Step]:
-    """Steps cut to a length: operators that are only called go first, the code on the device last."""
+    """Steps cut to a length: operators that are only called go first, among them sides of a switch last, and the code on the
+    device last of all.
+    """
     spare = [number for number, step in enumerate(steps) if step.role == "calls"]
+    spare.sort(key=lambda number: "case " not in steps[number].branch)
     dropped = set(spare[max(0, len(spare) - (len(steps) - most)) :]) if len(steps) > most else set()
     return [step for number, step in enumerate(steps) if number not in dropped][:most]
 

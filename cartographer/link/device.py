@@ -77,6 +77,8 @@ _ASKS = tuple(
     ))
     for device, words in _BACKENDS
 )  # fmt: skip
+# Devices in the names of backends, the labels of a switch (`case ConvBackend::CudnnTranspose`).
+_LABEL = re.compile(r"case (?:\w+::)*k?(?:(?P<cuda>cuda|cudnn)|(?P<hip>hip|miopen)|(?P<mps>mps)|(?P<xpu>xpu)|(?P<cpu>cpu|mkldnn|nnpack|xnnpack))", re.IGNORECASE)
 
 
 def library(name: str, device: str) -> str:
@@ -93,7 +95,11 @@ def _library(name: str, device: str) -> str:
 
 
 def atom_holds(term: str, answers: frozenset[str]) -> bool | None:
-    """Whether a term without `&&` and `||` holds for tensors of a device and layout: `self.is_cuda()`, `device.type() == kCPU`."""
+    """Whether a term without `&&` and `||` holds for tensors of a device and layout: `self.is_cuda()`, `device.type() == kCPU`,
+    the label of a switch over backends.
+    """
+    if (label := _LABEL.match(term)) is not None:
+        return label.lastgroup in answers
     for name, pattern in _ASKS:
         if (match := pattern.search(term)) is not None:
             return (name in answers) != ("!" in match.groups())

@@ -83,10 +83,12 @@ def not_found(reader: Reader, text: str) -> NotFound:
 
 def main_step(steps: Sequence[Step]) -> Step | None:
     """The kernel function: what a stub is registered to; without a stub, the last function before the device code.
-    Of a body that only calls other operators, the body.
+    Of a body that only calls other operators, the body; so too of a switch of which some sides call operators, some stubs.
     """
     roles = [step.role for step in steps]
     if "calls" in roles and not {"registration", "device", "library"} & set(roles):
+        return steps[0]
+    if "stub" in roles and _switches(steps[: roles.index("stub") + 1]):
         return steps[0]
     kernels: list[Step] = []
     if "registration" in roles:
@@ -98,6 +100,12 @@ def main_step(steps: Sequence[Step]) -> Step | None:
     for role in ("device", "library", "entry"):
         kernels = kernels or [step for step in steps if step.role == role and not step.branch][:1] or [s for s in steps if s.role == role][:1]
     return kernels[0] if kernels else (steps[0] if steps else None)
+
+
+def _switches(steps: Sequence[Step]) -> bool:
+    """Whether steps that end in a stub are one body's switch, with operators under its other labels."""
+    sides = [step.role for step in steps if step.role == "entry" or "case " in step.branch]
+    return sides[-2:] == ["calls", "stub"]
 
 
 def in_order(backends: Sequence[str]) -> list[str]:
