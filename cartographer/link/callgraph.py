@@ -20,6 +20,7 @@ from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
 from cartographer.link.names import nearness
 from cartographer.link.overloads import Overloads
+from cartographer.link.plain import loops_over_elements
 from cartographer.link.sites import Given, Site, Spot
 from cartographer.model.location import Language
 from cartographer.scan.cpp import scan_cpp
@@ -62,6 +63,7 @@ class CallGraph:
     device: str
     _sites: dict[int, tuple[Site, ...]] = field(default_factory=dict, repr=False)
     _by_member: dict[tuple[str, int], tuple[Defined, ...]] = field(default_factory=dict, repr=False)
+    _loops: dict[int, bool] = field(default_factory=dict, repr=False)
 
     @cached_property
     def handed(self) -> Handed:
@@ -93,6 +95,14 @@ class CallGraph:
     def follows(self, defined: Defined) -> bool:
         """Whether a way may lead through a definition."""
         return self.bodies.follows(defined)
+
+    def loops(self, defined: Defined) -> bool:
+        """Whether a function loops over the elements of tensors itself: on a CPU that is the work."""
+        known = self._loops.get(id(defined))
+        if known is None:
+            known = self.device == "cpu" and defined.use is None and self.follows(defined) and loops_over_elements(self.bodies.text(defined))
+            self._loops[id(defined)] = known
+        return known
 
     def _told(self, defined: Defined) -> Iterator[Site]:
         body = self.bodies.of(defined)

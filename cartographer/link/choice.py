@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.conditions import either
 from cartographer.link.index import is_source
 from cartographer.link.signatures import parameter_type
+from cartographer.link.sites import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Operator
 
 BRANCHES = 4  # further ways shown beside the main one
+PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
 STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
 _TELLING = 3  # letters of a word that tells something inside another name
@@ -84,7 +86,7 @@ def beside(ways: list[Way]) -> list[Way]:
         if fits and _what(way) not in shown and not _plumbing(way, main):
             shown.add(_what(way))
             found.append(way)
-    return found[:BRANCHES]
+    return [*(w for w in found if w.site.kind != PLAIN), *[w for w in found if w.site.kind == PLAIN][:PLAINLY]][:BRANCHES]
 
 
 def _plumbing(way: Way, main: Way) -> bool:
@@ -102,6 +104,8 @@ def _what(way: Way) -> tuple[object, ...]:
         return ("launch", *(id(t) for t in site.targets))
     if way.site.kind == "stub":
         return ("stub", way.site.name, way.site.host)
+    if way.site.kind == PLAIN:
+        return (PLAIN, id(way.site.targets[0]))
     return (way.site.kind, way.site.path, way.site.line)
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.callgraph import LITERALS
 from cartographer.link.choice import BRANCHES, base_of, beside, name_words, ordered
-from cartographer.link.conditions import AND, either, text, weight
-from cartographer.link.conditions import is_switched
+from cartographer.link.conditions import AND, either, is_switched, text, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
+from cartographer.link.sites import PLAIN
 from cartographer.link.steps import ON_CPU, call_step, definition_step, end_steps, stub_steps, way_steps
 
 if TYPE_CHECKING:
@@ -76,11 +76,12 @@ class Descent:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self._calls(reach.operators, defined)]))
-        real = [w for w in ways if w.site.kind != "dispatch"] or [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
+        plain = [w for w in ways if w.site.kind == PLAIN]
+        real = [w for w in ways if w.site.kind not in ("dispatch", PLAIN)] or [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
         if real and self._switches(real[0], reach.operators, key):
             return Below(once([*self._calls(self._here(reach.operators, key), defined), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
-            return Below(once([*self._ways(real, defined, operator, key), *self._beside(self._here(reach.operators, key), operator)]), works=True)
+            return Below(once([*self._ways([*real, *plain], defined, operator, key), *self._beside(self._here(reach.operators, key), operator)]), works=True)
         calls = self._calls(reach.operators, defined)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(self._calls(self._here(reach.operators, key), defined)), works=True)  # a switch over backends: no way is the main one
@@ -89,7 +90,7 @@ class Descent:
         if onward.works and not self._composed(reach.operators, operator):
             steps = [*_before(calls, defined, onward.steps), *onward.steps]
         elif (ways or real) and not onward.works:
-            steps = self._ways(real, defined, operator, key) if real else [*self._ways(ways[:1], defined, operator, key), *calls[:BEFORE]]
+            steps = self._ways([*real, *plain], defined, operator, key) if real else [*self._ways(plain or ways[:1], defined, operator, key), *calls[:BEFORE]]
         steps = steps or self._virtual(defined, key)
         return Below(once(steps), works=onward.works or bool(ways), complete=onward.complete)
 
@@ -176,10 +177,14 @@ class Descent:
             return steps
         reach = self.tree.search(key).reach(kernel)
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
-        if not ways:
+        ways.sort(key=lambda w: w.site.kind == PLAIN)
+        if not ways or ways[0].site.kind == PLAIN:
             onward = self._onward(reach.operators, kernel, operator, key)
             calls = self._calls(reach.operators, kernel)
-            return trimmed([*steps, *_before(calls, kernel, onward.steps), *onward.steps], STEPS - 1) if onward.works else steps + calls[:4]
+            if onward.works:
+                return trimmed([*steps, *_before(calls, kernel, onward.steps), *onward.steps], STEPS - 1)
+            if not ways:
+                return steps + calls[:4]
         steps.extend(way_steps(ways[0], self._metal(ways[0], kernel)))
         if ways[0].registration is not None:
             inner = self.kernel_of(ways[0].registration, key)

@@ -17,6 +17,7 @@ from cartographer.link.bound import left
 from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_switched, rule_out, together, weight
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
+from cartographer.link.sites import PLAIN
 from cartographer.link.stubs import serving
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _HELPERS = 5  # helper functions between a body and an operator's call
 CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0, "jit": 0.5}
 _BODY = 1.5  # a generic function that only its own statements make: the end of a way
+_PLAIN = 1.5  # a function that loops over elements itself
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
 _ALONE = 3.0  # a launch of one thread keeps books
@@ -205,12 +207,19 @@ class Search:
             if _hands_on(site, target, inner):
                 ways.append(Way(0.5 + self._aside(site) + _order(site), (), site, start))
                 continue
+            if self._plain(target, inner):
+                ways.append(Way(_PLAIN + extra, (), site._replace(kind=PLAIN, targets=(target,), given=()), start))
+                continue
             if not inner.ways and is_generic(target) and not is_generic(start):
                 ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
             if NEVER in site.asks:
                 continue
             operators.extend(OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS)
+
+    def _plain(self, target: Defined, inner: Reach) -> bool:
+        """Whether nothing is known of a function's work but that it loops over elements itself."""
+        return not inner.operators and all(w.site.kind in ("dispatch", PLAIN) for w in inner.ways) and not is_generic(target) and self.graph.loops(target)
 
 
 @lru_cache(maxsize=16384)
