@@ -73,20 +73,28 @@ def _same_types(way: Way, start: Defined) -> float:
 
 
 def beside(ways: list[Way]) -> list[Way]:
-    """The ways worth showing beside the first."""
+    """The ways worth showing beside the first; loops beside a stub come last, those that functions write themselves last of all."""
     main = ways[0]
     near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
     shown = {_what(main)}
-    found = []
+    found: list[list[Way]] = [[], [], []]
     for way in near:
-        if way.registration is not None:
-            fits = len(way.hops) <= len(main.hops)
-        else:
-            fits = main.registration is None or (way.site.kind == "library" and way.hops[:1] == main.hops[:1])
-        if fits and _what(way) not in shown and not _plumbing(way, main):
+        if _fits(way, main) and _what(way) not in shown and not _plumbing(way, main):
             shown.add(_what(way))
-            found.append(way)
-    return [*(w for w in found if w.site.kind != PLAIN), *[w for w in found if w.site.kind == PLAIN][:PLAINLY]][:BRANCHES]
+            looped = main.registration is not None and way.site.kind not in ("stub", "library")
+            found[2 if way.site.kind == PLAIN else looped].append(way)
+    return [*found[0], *found[1], *found[2][:PLAINLY]][:BRANCHES]
+
+
+def _fits(way: Way, main: Way) -> bool:
+    """Whether a way is another side of what the main one does. Beside a stub's call these are calls of libraries and of other
+    stubs, and what the same function runs under some condition instead.
+    """
+    if way.registration is not None:
+        return len(way.hops) <= len(main.hops)
+    if main.registration is None or (way.site.kind == "library" and way.hops[:1] == main.hops[:1]):
+        return True
+    return bool(way.site.branch) and way.hops[: len(main.hops)] == main.hops
 
 
 def _plumbing(way: Way, main: Way) -> bool:
