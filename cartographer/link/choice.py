@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.conditions import either
 from cartographer.link.index import is_source
+from cartographer.link.reach import FORMER, is_former
 from cartographer.link.signatures import parameter_type
 from cartographer.link.sites import PLAIN
 
@@ -36,7 +37,13 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
     ways = list(ways)
     named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
-    return _joined(sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start) - _same_words(w, own, named=named)))
+
+    def likely(way: Way) -> float:
+        names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
+        former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
+        return way.cost - names + (FORMER if former else 0.0)
+
+    return _joined(sorted(ways, key=likely))
 
 
 def _joined(ways: list[Way]) -> list[Way]:
@@ -94,7 +101,7 @@ def _fits(way: Way, main: Way) -> bool:
         return len(way.hops) <= len(main.hops)
     if main.registration is None or (way.site.kind == "library" and way.hops[:1] == main.hops[:1]):
         return True
-    return bool(way.site.branch) and way.hops[: len(main.hops)] == main.hops
+    return way.hops[: len(main.hops)] == main.hops and not set(way.site.conditions) <= set(main.site.conditions)
 
 
 def _plumbing(way: Way, main: Way) -> bool:

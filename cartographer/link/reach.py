@@ -42,8 +42,9 @@ _COPIES = 3.0  # moving memory is seldom the work itself
 _ALONE = 3.0  # a launch of one thread keeps books
 _CHECKING = 6.0  # what only checks arguments leads nowhere
 _CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
-_FORMER = 3.0  # a way kept for older libraries
+FORMER = 3.0  # a way kept for older libraries
 _FORMERLY = re.compile(r"_(v[0-7]|legacy|fallback|deprecated)(_|$)")
+_OF_ELEMENTS = re.compile(r"(?:at::opmath_type<)?(?:(?:c10|std)::complex<\w+>|\b(?:float|double|(?:(?:at|c10)::)?(?:Half|BFloat16)|u?int\d*(?:_t)?)\b)>?")
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
 _GOES_ON = 0.5
 _OPTIONAL = 2.0  # a step that some calls add
@@ -191,10 +192,10 @@ class Search:
         for rank, target in enumerate(site.targets):
             if target is start or not self.graph.follows(target):
                 continue
-            if target.specialised:
-                if target.segments in entered:
+            if len(site.targets) > 1 and (same := _of_all_types(target)):
+                if same in entered:
                     continue  # the same function for another type: the first one stands for all
-                entered.add(target.segments)
+                entered.add(same)
             inner = self.reach(target, depth + 1, self.graph.binder.of(site.call, start, target, bound) if site.call is not None else ())
             extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + self._aside(site) + _order(site)
             extra += _detour(target.name) - _continued(start, target)
@@ -222,10 +223,28 @@ class Search:
         return not inner.operators and all(w.site.kind in ("dispatch", PLAIN) for w in inner.ways) and not is_generic(target) and self.graph.loops(target)
 
 
+def _of_all_types(target: Defined) -> tuple[str, ...]:
+    """What specialisations of one template, or overloads for one type of element each, have in common; () for other templates."""
+    if target.specialised:
+        return target.segments
+    return () if target.fact.template else (*target.segments, *_typeless(target.fact.parameters))
+
+
+@lru_cache(maxsize=4096)
+def _typeless(parameters: tuple[str, ...]) -> tuple[str, ...]:
+    """A parameter list with one word for the types of all elements."""
+    return tuple(_OF_ELEMENTS.sub("T", p) for p in parameters)
+
+
 @lru_cache(maxsize=16384)
 def _detour(name: str) -> float:
     """What a function's name adds to the cost of a way through it."""
-    return (_CHECKING if _CHECKS.search(name) else 0.0) + (_FORMER if _FORMERLY.search(name) else 0.0)
+    return (_CHECKING if _CHECKS.search(name) else 0.0) + (FORMER if is_former(name) else 0.0)
+
+
+def is_former(name: str) -> bool:
+    """Whether a function is by its name kept for older libraries or for what nothing else does."""
+    return _FORMERLY.search(name) is not None
 
 
 def _continued(start: Defined, target: Defined) -> float:

@@ -26,3 +26,20 @@ def test_a_loop_that_runs_instead_of_a_stub_stands_beside_it_and_one_that_runs_b
 def test_a_library_stands_before_a_loop_beside_a_stub():
     body = "void f_entry(const Tensor& self) {\n  if (n == 1) { all_of_it(self); }\n  else if (n == 2) { sgemm_(self); }\n  else { f_stub(kCPU, self); }\n}\n"
     assert [s for role, s, _ in found(body) if role in ("library", "device")] == ["sgemm_", "lambda"]
+
+
+def test_of_overloads_for_one_type_each_only_the_first_is_followed_and_of_templates_all():
+    body = "void axpy(int n, double* x) {\n  daxpy_(x);\n}\nvoid axpy(int n, float* x) {\n  saxpy_(x);\n}\nvoid f_entry(const Tensor& self) { axpy(1, p); }\n"
+    assert [s for role, s, _ in found(body) if role == "library"] == ["saxpy_"]
+    body = body.replace("void axpy", "template <typename T> void axpy")
+    assert [s for role, s, _ in found(body) if role == "library"] == ["saxpy_", "daxpy_"]
+
+
+def test_a_way_kept_for_an_older_library_is_never_first():
+    body = ("void convolve_out_v7(const Tensor& t) { cudnnConvolveForward(t); }\nvoid run_plan(const Tensor& t) { cudnnBackendExecute(t); }\n"
+        "void try_plans(const Tensor& t) { run_plan(t); }\nvoid run(const Tensor& t) { try_plans(t); }\n"
+        "void convolve_out(const Tensor& t) {\n  if (n == 8) {\n    run(t);\n  } else {\n    convolve_out_v7(t);\n  }\n}\n"
+        "void f_entry(const Tensor& self) { convolve_out(self); }\n")  # fmt: skip
+    f = operator("convolve(Tensor self) -> Tensor", "CUDA", "at::native::f_entry")
+    ends = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
+    assert [s for role, s, _ in ends if role == "library"] == ["cudnnBackendExecute", "cudnnConvolveForward"]
