@@ -77,8 +77,9 @@ _ASKS = tuple(
     ))
     for device, words in _BACKENDS
 )  # fmt: skip
-# Devices in the names of backends, the labels of a switch (`case ConvBackend::CudnnTranspose`).
-_LABEL = re.compile(r"case (?:\w+::)*k?(?:(?P<cuda>cuda|cudnn)|(?P<hip>hip|miopen)|(?P<mps>mps)|(?P<xpu>xpu)|(?P<cpu>cpu|mkldnn|nnpack|xnnpack))", re.IGNORECASE)
+# The labels of a switch over devices (`case DeviceType::CUDA`) or over backends that are named after one (`case ConvBackend::Cudnn`).
+_LABEL = re.compile(r"case (?:\w+::)*k?(cuda|cudnn|hip|miopen|mps|xpu|cpu|mkldnn|nnpack|xnnpack)(\w*)", re.IGNORECASE)
+_BACKEND_OF = {"cudnn": "cuda", "miopen": "hip", "mkldnn": "cpu", "nnpack": "cpu", "xnnpack": "cpu"}
 
 
 def library(name: str, device: str) -> str:
@@ -99,7 +100,10 @@ def atom_holds(term: str, answers: frozenset[str]) -> bool | None:
     the label of a switch over backends.
     """
     if (label := _LABEL.match(term)) is not None:
-        return label.lastgroup in answers
+        word = label[1].lower()
+        if _BACKEND_OF.get(word, word) not in answers:
+            return False
+        return True if label[1].isupper() and word not in _BACKEND_OF and not label[2] else None
     for name, pattern in _ASKS:
         if (match := pattern.search(term)) is not None:
             return (name in answers) != ("!" in match.groups())

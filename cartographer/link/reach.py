@@ -188,14 +188,7 @@ class Search:
             ways.append(Way(4.0 + self._aside(site) + _order(site), (), site, start))  # only generated code registers it
 
     def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall], bound: Bound) -> None:
-        entered: set[tuple[str, ...]] = set()
-        for rank, target in enumerate(site.targets):
-            if target is start or not self.graph.follows(target):
-                continue
-            if len(site.targets) > 1 and (same := _of_all_types(target)):
-                if same in entered:
-                    continue  # the same function for another type: the first one stands for all
-                entered.add(same)
+        for rank, target in self._entered(site, start):
             inner = self.reach(target, depth + 1, self.graph.binder.of(site.call, start, target, bound) if site.call is not None else ())
             extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + self._aside(site) + _order(site)
             extra += _detour(target.name) - _continued(start, target)
@@ -217,6 +210,17 @@ class Search:
             if NEVER in site.asks:
                 continue
             operators.extend(OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS)
+
+    def _entered(self, site: Site, start: Defined) -> Iterator[tuple[int, Defined]]:
+        """The functions that a call enters, with their ranks; of those for one type each the first stands for all."""
+        entered: set[tuple[str, ...]] = set()
+        for rank, target in enumerate(site.targets):
+            if target is start or not self.graph.follows(target):
+                continue
+            same = _of_all_types(target) if len(site.targets) > 1 else ()
+            if not same or same not in entered:
+                entered.add(same)
+                yield rank, target
 
     def _plain(self, target: Defined, inner: Reach) -> bool:
         """Whether nothing is known of a function's work but that it loops over elements itself."""
