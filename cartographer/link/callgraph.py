@@ -273,10 +273,12 @@ class CallGraph:
         return called
 
     def _ours(self, name: str) -> bool:
-        """Whether the tree itself defines a function or class of this plain name for the build: then it is a wrapper, no library."""
+        """Whether the tree itself defines a function or class of this plain name for the build, whatever was found when it was
+        made ready: then it is a wrapper, no library.
+        """
         if "::" in name:
             return False
-        return any(d.fact.kind not in ("variable", "alias") and self.names.has(d) for d in self.index.named(name))
+        return any(d.fact.kind not in ("variable", "alias") and self.names.has(d) and self.world.allows(d.fact.guards) for d in self.index.named(name))
 
     def _local_function(self, name: str, spot: Spot) -> bool:
         """Whether a function of the same file bears the stub's name."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import either
+from cartographer.link.conditions import either, negation
 from cartographer.link.index import is_source
 from cartographer.link.reach import FORMER, is_former
 from cartographer.link.signatures import parameter_type
@@ -25,6 +25,7 @@ PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
 STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
 _TELLING = 3  # letters of a word that tells something inside another name
+_TO_USE = re.compile(r"\buse_\w+(?=\()")
 _WORD = re.compile(r"[a-z0-9]+")
 _NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl", "copy_"))
 _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
@@ -43,7 +44,19 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
         former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
         return way.cost - names + (FORMER if former else 0.0)
 
-    return _joined(sorted(ways, key=likely))
+    return _joined(_with_library(sorted(ways, key=likely)))
+
+
+def _with_library(ways: list[Way]) -> list[Way]:
+    """The call of a library before the stub that its function calls where that library is not to be used:
+    `if (use_blas_gemm(…)) { sgemm_(…); return; } gemm_stub(…);`.
+    """
+    if not ways or ways[0].registration is None:
+        return ways
+    denied = {name for c in ways[0].site.conditions for name in _TO_USE.findall(negation(c))}
+    asked = (w for w in ways if w.site.kind == "library" and w.at is ways[0].at and w.hops == ways[0].hops)
+    chosen = next((w for w in asked if any(denied.intersection(_TO_USE.findall(c)) for c in w.site.conditions if not negation(c))), None)
+    return [chosen, *(w for w in ways if w is not chosen)] if chosen is not None else ways
 
 
 def _joined(ways: list[Way]) -> list[Way]:

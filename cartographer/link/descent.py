@@ -108,12 +108,14 @@ class Descent:
         elif main.site.kind == "dispatch":
             steps.extend(self._dispatched(main, device))
         steps.extend(self._overriders(main, defined, device))
+        library = main.site.kind == "library"  # what runs without it is told in full
         for way in beside(ways):
             if len(steps) > STEPS - 3:
                 break
             if way.registration is not None:
                 steps.extend(stub_steps(way.site, way.registration))
-                steps.extend(self._kernel_of(way.registration, operator, key, full=False))
+                steps.extend(self._kernel_of(way.registration, operator, key, full=library))
+                library = False
             else:
                 steps.extend(self._end_of(way, defined))
         return steps
@@ -211,8 +213,9 @@ class Descent:
 
     def _switches(self, main: Way, calls: tuple[OperatorCall, ...], key: str) -> bool:
         """Whether the main way is but one side of a switch over backends whose other sides call operators."""
-        sides = {c.site.conditions for c in self._here(calls, key) if not c.hops and is_switched(c.site.conditions)}
-        return not main.hops and is_switched(main.site.conditions) and len(sides) >= SWITCH
+        called = [c.site for c in self._here(calls, key) if not c.hops and c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
+        labels = {condition for site in called for condition in site.conditions if condition.startswith("case ")}
+        return not main.hops and is_switched(main.site.conditions) and len(labels) >= SWITCH
 
     def _sides(self, ways: list[Way], key: str) -> Iterator[Step]:
         """The stubs that sides of a switch call, with their kernels: none of them is the main way."""

@@ -82,7 +82,7 @@ def not_found(reader: Reader, text: str) -> NotFound:
 
 
 def main_step(steps: Sequence[Step]) -> Step | None:
-    """The kernel function: what a stub is registered to; without a stub, the last function before the device code.
+    """The kernel function: what a stub is registered to; without a stub on the main way, the last function before the device code.
     Of a body that only calls other operators, the body; so too of a switch of which some sides call operators, some stubs.
     """
     roles = [step.role for step in steps]
@@ -91,10 +91,10 @@ def main_step(steps: Sequence[Step]) -> Step | None:
     if "stub" in roles and _switches(steps[: roles.index("stub") + 1]):
         return steps[0]
     kernels: list[Step] = []
-    if "registration" in roles:
+    deep = next((place for place, role in enumerate(roles) if role in {"device", "library"}), len(roles))
+    if "registration" in roles[:deep]:
         kernels = [step for step in steps[roles.index("registration") :] if step.role == "kernel"][:1]
     if not kernels:
-        deep = next((place for place, role in enumerate(roles) if role in {"device", "library"}), len(roles))
         before = [step for step in steps[:deep] if step.role == "kernel"] or [step for step in steps if step.role == "kernel"][:1]
         kernels = [step for step in before if not step.branch][-1:] or before[:1]
     for role in ("device", "library", "entry"):

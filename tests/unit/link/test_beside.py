@@ -7,6 +7,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from sources import N, operator, steps
 
+from cartographer.model.operator import Step
+from cartographer.query.where import main_step
+
 STUB = "DEFINE_DISPATCH(f_stub);\nvoid f_kernel(const Tensor& t) {}\nREGISTER_DISPATCH(f_stub, &f_kernel)\n"
 LOOP = "void all_of_it(const Tensor& t) {\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) {\n    g(a);\n  });\n}\n"
 
@@ -43,3 +46,20 @@ def test_a_way_kept_for_an_older_library_is_never_first():
     f = operator("convolve(Tensor self) -> Tensor", "CUDA", "at::native::f_entry")
     ends = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
     assert [s for role, s, _ in ends if role == "library"] == ["cudnnBackendExecute", "cudnnConvolveForward"]
+
+
+def test_a_library_that_may_be_used_comes_before_the_stub_that_serves_where_it_may_not():
+    more = "void f_kernel(const Tensor& t) {\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) {\n    g(a);\n  });\n}\n"
+    stub = STUB.replace("void f_kernel(const Tensor& t) {}\n", more)
+    f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_entry")
+    for question, ends in (("use_blas_gemm(self)", ["sgemm_", "f_stub", "f_kernel", "lambda"]), ("self.dtype() == kHalf", ["f_stub", "f_kernel", "lambda", "sgemm_"])):
+        body = f"void f_entry(const Tensor& self) {{\n  if ({question}) {{\n    sgemm_(self);\n    return;\n  }}\n  f_stub(kCPU, self);\n}}\n"
+        found = steps({N + "cpu/F.cpp": f"namespace at::native {{\n{stub}{body}}}\n"}, f, key="CPU")
+        assert [s for role, s, _ in found if role not in ("entry", "registration")] == ends
+
+
+def test_the_place_to_open_is_on_the_main_way():
+    entry, helper, library = Step("entry", "f", "F.cpp", 1), Step("kernel", "gemm", "F.cpp", 2), Step("library", "sgemm_", "F.cpp", 3)
+    stub = (Step("stub", "s", "F.cpp", 3), Step("registration", "s", "S.cpp", 4), Step("kernel", "k", "S.cpp", 5))
+    assert main_step((entry, helper, library, *stub)) == helper
+    assert main_step((entry, helper, *stub, library)) == stub[-1]

@@ -85,3 +85,9 @@ def test_device_code_as_text_belongs_to_its_own_function():
     sums = steps(files, operator("sum(Tensor self) -> Tensor", "CUDA", "at::native::sum_cuda"))
     assert sums == [("entry", "sum_cuda", 2), ("device", "func", 4)]
     assert steps(files, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda")) == [("entry", "f_cuda", 2)]
+
+
+def test_a_function_of_a_library_that_some_builds_wrap_is_the_librarys():
+    body = "#if AT_BLAS_USE_CBLAS_DOT()\nstatic float sdot_(int n, float* x) { return cblas_sdot(n, x); }\n#endif\nvoid f_entry(const Tensor& self) {\n  sdot_(1, p);\n}\n"
+    assert found("F.cpp", body, "CPU")[1:] == [("library", "sdot_", 6)]
+    assert found("F.cpp", body.replace("#if AT_BLAS_USE_CBLAS_DOT()", "").replace("#endif", ""), "CPU")[1:] == [("kernel", "sdot_", 3), ("library", "cblas_sdot", 3)]
