@@ -60,12 +60,18 @@ def _with_library(ways: list[Way]) -> list[Way]:
 
 
 def _joined(ways: list[Way]) -> list[Way]:
-    """Ways on which the same runs stand under the conditions of either: both sides of an `if` may launch one kernel."""
+    """Ways on which the same runs stand under the conditions of either: both sides of an `if` may launch one kernel. The nodes of
+    a graph stay what they are: each computes something else.
+    """
     conditions: dict[tuple[object, ...], Conditions] = {}
     for way in ways:
-        what = _what(way)
+        what = _at(way)
         conditions[what] = either(conditions[what], way.site.conditions) if what in conditions else way.site.conditions
-    return [w if (c := conditions[_what(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
+    return [w if (c := conditions[_at(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
+
+
+def _at(way: Way) -> tuple[object, ...]:
+    return (way.site.path, way.site.line, way.site.name) if way.site.library == "MPSGraph" else _what(way)
 
 
 def _same_words(way: Way, own: set[str], *, named: bool) -> float:
@@ -126,12 +132,14 @@ def _plumbing(way: Way, main: Way) -> bool:
 
 
 def _what(way: Way) -> tuple[object, ...]:
-    """What runs at a way's end, wherever it is asked for: two launches of one kernel are one."""
+    """What runs at a way's end, wherever it is asked for: two launches of one kernel are one, and two calls of a library's function."""
     site = way.launch.site if way.launched is not None else way.site
     if way.site.kind == "launch" and site.targets and not way.site.given:
         return ("launch", *(id(t) for t in site.targets))
     if way.site.kind == "stub":
         return ("stub", way.site.name, way.site.host)
+    if way.site.kind == "library":
+        return ("library", way.site.name.removeprefix("::"))
     if way.site.kind == PLAIN:
         return (PLAIN, id(way.site.targets[0]))
     return (way.site.kind, way.site.path, way.site.line)

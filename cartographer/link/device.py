@@ -52,7 +52,7 @@ _ADMINISTRATION = re.compile(
     r"nccl(Group|Comm|Mem)|cutlass::[a-z]\w*$|qnnp_(log|initialize|params|allocate|create|setup|delete|compute)|primitive_desc|post_ops|"
     r"Algo|_init|_get_|_set_|nullptr|tensor(_desc)?$|::desc|attr|Alignment|Pointer|CheckSum|queue|NullType|CountingInput|Iterator|"
     r"ideep::(tensor|data_type|format|attr|dims|scale|zero|engine|stream|prop_kind|algorithm|lowp)|dnnl::(memory|engine|stream|primitive_attr|algorithm)|"
-    r"ReuseState|Traits|Policy|make_|(?<!fb)gemm::|epilogue::|layout::|arch::|MatrixShape|Array$|numeric|half_t|bfloat16|"
+    r"ReuseState|Traits|Policy|make_|(?<!fb)gemm::|epilogue::|layout::|arch::|MatrixShape|TensorRef$|Array$|numeric|half_t|bfloat16|"
     r"fbgemm::(fbgemmSupported|FindMinMax|Choose|PackMatrix|DoNothing|ReQuant|MatrixOp|matrix|Pack|conv_param|QuantizationG|float16|optimized_conv|BlockingF|block_type|inpType|trRequ|thread_|is|ConvertTimeEst|get|Fused)|"
     r"xnn_(create|setup|reshape|delete|destroy|initialize|define|status)|free|allocator|operation_type|make_counting|device_ptr|::prepare$"
 )
