@@ -97,8 +97,8 @@ def main_step(steps: Sequence[Step]) -> Step | None:
     if not kernels:
         before = [step for step in steps[:deep] if step.role == "kernel"] or [step for step in steps if step.role == "kernel"][:1]
         kernels = [step for step in before if not step.branch][-1:] or before[:1]
-    for role in ("device", "library", "entry"):
-        kernels = kernels or [step for step in steps if step.role == role and not step.branch][:1] or [s for s in steps if s.role == role][:1]
+    for ends in ({"device", "library"}, {"entry"}):
+        kernels = kernels or [step for step in steps if step.role in ends and not step.branch][:1] or [s for s in steps if s.role in ends][:1]
     return kernels[0] if kernels else (steps[0] if steps else None)
 
 

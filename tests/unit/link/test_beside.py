@@ -73,3 +73,9 @@ def test_two_calls_of_one_function_of_a_library_are_one_end_and_two_nodes_of_a_g
     maker, _ = made({N + "mps/operations/F.mm": f"namespace at::native {{\n{body}}}\n"}, f)
     (end,) = [s for s in maker.chain(f, "MPS").steps if s.role == "library"]
     assert end.branch
+
+
+def test_of_the_ends_the_first_one_without_a_condition_is_the_place_to_open():
+    entry, graph, metal = Step("entry", "f", "F.mm", 1), Step("library", "node", "F.mm", 2), Step("device", "kernel", "F.metal", 3, "", "self.is_complex()")
+    assert main_step((entry, graph, metal)) == graph
+    assert main_step((entry, metal, graph)) == graph
