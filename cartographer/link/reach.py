@@ -191,7 +191,7 @@ class Search:
         for rank, target in self._entered(site, start):
             inner = self.reach(target, depth + 1, self.graph.binder.of(site.call, start, target, bound) if site.call is not None else ())
             extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + self._aside(site) + _order(site)
-            extra += _detour(target.name) - _continued(start, target)
+            extra += _detour(target.name, checking=is_check(start.name)) - _continued(start, target)
             if site.hands_on and _launching(inner) is not None:
                 extra -= _HANDED_ON
             if site.given and (launching := _launching(inner)) is not None:
@@ -241,9 +241,15 @@ def _typeless(parameters: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16384)
-def _detour(name: str) -> float:
-    """What a function's name adds to the cost of a way through it."""
-    return (_CHECKING if _CHECKS.search(name) else 0.0) + (FORMER if is_former(name) else 0.0)
+def _detour(name: str, *, checking: bool = False) -> float:
+    """What a function's name adds to the cost of a way through it; where checking is the work itself, nothing for that."""
+    return (_CHECKING if is_check(name) and not checking else 0.0) + (FORMER if is_former(name) else 0.0)
+
+
+@lru_cache(maxsize=16384)
+def is_check(name: str) -> bool:
+    """Whether a function by its name checks something."""
+    return _CHECKS.search(name) is not None
 
 
 def is_former(name: str) -> bool:
