@@ -14,7 +14,16 @@ from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at
 from cartographer.link.bound import Binder, left
 from cartographer.link.conditions import either, on_device, together
 from cartographer.link.constants import Constants
-from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, library
+from cartographer.link.device import (
+    CPU_LOOPS,
+    DRIVER,
+    METAL_COPIES,
+    METAL_REQUESTS,
+    MPS_KERNELS,
+    PREPARING,
+    SHAPING,
+    library,
+)
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
@@ -255,8 +264,12 @@ class CallGraph:
         return self.overloads.meant(targets, arguments, spot)
 
     def _run(self, cls: Defined, spot: Spot) -> tuple[Defined, ...]:
-        """What a functor runs; of several call operators the one that takes what it is called with: `Functor<true>()(self, dim)`."""
+        """What a functor runs; of several call operators the one that takes what it is called with: `Functor<true>()(self, dim)`.
+        A graph is built by its constructor.
+        """
         runs = self.handed.runs(cls)
+        if not runs and self.device == "mps":
+            return self.handed.constructors(cls)
         if len(runs) < 2 or spot.call.arguments or runs[0].name != "operator()":
             return runs
         arguments = self.handed.called_with(spot)
@@ -278,7 +291,7 @@ class CallGraph:
         """
         if "::" in name:
             return False
-        return any(d.fact.kind not in ("variable", "alias") and self.names.has(d) and self.world.allows(d.fact.guards) for d in self.index.named(name))
+        return any(d.fact.kind not in ("variable", "alias") and self.world.allows(d.fact.guards) for d in self.index.named(name))
 
     def _local_function(self, name: str, spot: Spot) -> bool:
         """Whether a function of the same file bears the stub's name."""
@@ -293,6 +306,8 @@ class CallGraph:
         if self.device == "mps" and member in METAL_REQUESTS:
             texts = tuple(t for a in spot.call.arguments for t in LITERALS.findall(a))
             return spot.site("metal", member, texts=texts or tuple(t for a in self.handed.initial(spot) for t in LITERALS.findall(a)))
+        if self.device == "mps" and member in METAL_COPIES and spot.call.name.strip() == f"stream->{member}":
+            return spot.site("library", f"stream->{member}", library="Metal, a blit")
         if self.device == "cpu" and member in CPU_LOOPS:
             return spot.site("loop", member, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
         if self.device == "cuda" and (title := self._object(member, spot)):

@@ -59,6 +59,7 @@ _ADMINISTRATION = re.compile(
 # The primitives by which a CPU kernel loops (aten/src/ATen/Parallel.h, TensorIterator.h).
 CPU_LOOPS = frozenset(("parallel_for", "parallel_reduce", "for_each", "serial_for_each", "foreach_reduced_elt", "parallel_dim_reduction", "lazy_init_num_threads_for"))
 METAL_REQUESTS = frozenset(("getPipelineStateForFunc", "getMTLFunction", "getKernelFunction"))  # ATen/native/mps/MetalShaderLibrary.h
+METAL_COPIES = frozenset(("copy", "copy_and_sync", "fill"))  # of a stream: what it encodes as a blit (ATen/mps/MPSStream.h)
 # What is asked of an MPSGraph without making a node that computes, and nodes that only bring data into shape.
 PREPARING = re.compile(r"^(new|alloc|init\w*|autorelease|retain|release|run\w*|encode\w*|compile\w*|feeds\w*|dataType|shape)$|constant|placeholder|shapeOf|^descriptor", re.IGNORECASE)
 SHAPING = re.compile(r"reshape|cast|transpose|identity|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$", re.IGNORECASE)
