@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cartographer.link.conditions import either, negation
+from cartographer.link.defaults import asked_for
 from cartographer.link.index import is_source
 from cartographer.link.reach import FORMER, is_former
 from cartographer.link.signatures import parameter_type
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 BRANCHES = 4  # further ways shown beside the main one
 PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
+DEFAULT = 1.0  # what runs for the default of an argument comes first
 STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
 _TELLING = 3  # letters of a word that tells something inside another name
 _TO_USE = re.compile(r"\buse_\w+(?=\()")
@@ -38,11 +40,12 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
     ways = list(ways)
     named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
+    usual = asked_for((w.site.conditions for w in ways), operator.schema) if len(ways) > 1 else frozenset()
 
     def likely(way: Way) -> float:
         names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
         former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
-        return way.cost - names + (FORMER if former else 0.0)
+        return way.cost - names + (FORMER if former else 0.0) - (DEFAULT if way.site.conditions in usual else 0.0)
 
     return _joined(_with_library(sorted(ways, key=likely)))
 
