@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cartographer.link import conditions as told
 from cartographer.link.composites import types_around
 from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
-from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, NEVER
+from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQUESTS, NEVER
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import FUNCTIONS, bare, is_source
 from cartographer.link.names import scope_of
@@ -50,11 +50,12 @@ _SCOPE = (
     "torch/csrc/distributed/c10d/", "torch/csrc/cuda/nccl",
 )  # fmt: skip
 _PLUMBING = re.compile(
-    r"aten/src/ATen/native/(TensorIterator\w*|Resize\w*|TypeProperties|ReduceOpsUtils|TensorProperties|TensorDimApply|cuda/Resize)\.(h|cpp|cuh|cu)"
+    r"aten/src/ATen/native/(TensorIterator\w*|Resize\w*|TypeProperties|ReduceOpsUtils|TensorProperties|TensorDimApply|cuda/Resize|mps/TensorFactory)\.(h|cpp|cuh|cu)"
     r"|aten/src/ATen/cuda/(?!CUDABlas|CUDASparseBlas|CUDASolver|jiterator|detail/|llvm|CUDASparse|cub|tunable/|LegacyTH|CUDAApplyUtils|ApplyGridUtils)\w+.*"
     r"|aten/src/TH/(THTensor|THStorage|THAllocator|THGeneral|generic/THTensor\.|generic/THStorage).*"
     r"|aten/src/THC/(THCGeneral|THCStorage|THCAllocator|generic/THCStorage).*"
 )
+_MAKERS = frozenset(("make_intrusive", "make_shared", "make_unique"))
 _NOTHING, _NO_ARGUMENTS = Mentioned(), Mentioned(0)
 _NEVER, _NOT_ASKED = frozenset((NEVER,)), frozenset[str]()
 
@@ -132,7 +133,7 @@ class Bodies:
         """Whether a call may lead anywhere by its own name."""
         match call.form:
             case "method":
-                asks = last in METAL_REQUESTS or last in CPU_LOOPS or last in RUNS or last == SCHEMA
+                asks = last in METAL_REQUESTS or last in METAL_COPIES or last in CPU_LOOPS or last in RUNS or last == SCHEMA
                 return asks or self._is_method(last) or DRIVER.fullmatch(last) is not None
             case "macro":
                 return bool(self.macros(call.name, path, call.line)) or SWITCH.fullmatch(call.name) is not None
@@ -236,8 +237,13 @@ class Bodies:
         return self.result(local.results[name]) if name in local.results else local.written_class(name)
 
     def result(self, function: str) -> str:
-        """The type that a function gives back, when all functions of its name agree."""
+        """The type that a function gives back, when all functions of its name agree: the class of the object that they make,
+        else what they are declared with.
+        """
         last = _MEMBER.split(function)[-1]
+        made = {c.template for d in self.index.named(last) if self.follows(d) for c in d.fact.calls if bare(c.name) in _MAKERS}
+        if len(made) == 1:
+            return made.pop()
         found = {d.fact.returns for d in (*self.index.named(last), *self.index.declarations.get(last, ())) if self.follows(d) and d.fact.returns}
         told = {t.removeprefix("static ").removeprefix("virtual ") for t in found}
         return told.pop() if len(told) == 1 else ""

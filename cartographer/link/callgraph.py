@@ -14,12 +14,22 @@ from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at
 from cartographer.link.bound import Binder, left
 from cartographer.link.conditions import either, on_device, together
 from cartographer.link.constants import Constants
-from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_REQUESTS, MPS_KERNELS, PREPARING, SHAPING, library
+from cartographer.link.device import (
+    CPU_LOOPS,
+    DRIVER,
+    METAL_COPIES,
+    METAL_REQUESTS,
+    MPS_KERNELS,
+    PREPARING,
+    SHAPING,
+    library,
+)
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
 from cartographer.link.names import nearness
 from cartographer.link.overloads import Overloads
+from cartographer.link.plain import loops_over_elements
 from cartographer.link.sites import Given, Site, Spot
 from cartographer.model.location import Language
 from cartographer.scan.cpp import scan_cpp
@@ -62,6 +72,7 @@ class CallGraph:
     device: str
     _sites: dict[int, tuple[Site, ...]] = field(default_factory=dict, repr=False)
     _by_member: dict[tuple[str, int], tuple[Defined, ...]] = field(default_factory=dict, repr=False)
+    _loops: dict[int, bool] = field(default_factory=dict, repr=False)
 
     @cached_property
     def handed(self) -> Handed:
@@ -93,6 +104,14 @@ class CallGraph:
     def follows(self, defined: Defined) -> bool:
         """Whether a way may lead through a definition."""
         return self.bodies.follows(defined)
+
+    def loops(self, defined: Defined) -> bool:
+        """Whether a function loops over the elements of tensors itself: on a CPU that is the work."""
+        known = self._loops.get(id(defined))
+        if known is None:
+            known = self.device == "cpu" and defined.use is None and self.follows(defined) and loops_over_elements(self.bodies.text(defined))
+            self._loops[id(defined)] = known
+        return known
 
     def _told(self, defined: Defined) -> Iterator[Site]:
         body = self.bodies.of(defined)
@@ -245,8 +264,12 @@ class CallGraph:
         return self.overloads.meant(targets, arguments, spot)
 
     def _run(self, cls: Defined, spot: Spot) -> tuple[Defined, ...]:
-        """What a functor runs; of several call operators the one that takes what it is called with: `Functor<true>()(self, dim)`."""
+        """What a functor runs; of several call operators the one that takes what it is called with: `Functor<true>()(self, dim)`.
+        A graph is built by its constructor.
+        """
         runs = self.handed.runs(cls)
+        if not runs and self.device == "mps":
+            return self.handed.constructors(cls)
         if len(runs) < 2 or spot.call.arguments or runs[0].name != "operator()":
             return runs
         arguments = self.handed.called_with(spot)
@@ -263,10 +286,12 @@ class CallGraph:
         return called
 
     def _ours(self, name: str) -> bool:
-        """Whether the tree itself defines a function or class of this plain name for the build: then it is a wrapper, no library."""
+        """Whether the tree itself defines a function or class of this plain name for the build, whatever was found when it was
+        made ready: then it is a wrapper, no library.
+        """
         if "::" in name:
             return False
-        return any(d.fact.kind not in ("variable", "alias") and self.names.has(d) for d in self.index.named(name))
+        return any(d.fact.kind not in ("variable", "alias") and self.world.allows(d.fact.guards) for d in self.index.named(name))
 
     def _local_function(self, name: str, spot: Spot) -> bool:
         """Whether a function of the same file bears the stub's name."""
@@ -281,6 +306,8 @@ class CallGraph:
         if self.device == "mps" and member in METAL_REQUESTS:
             texts = tuple(t for a in spot.call.arguments for t in LITERALS.findall(a))
             return spot.site("metal", member, texts=texts or tuple(t for a in self.handed.initial(spot) for t in LITERALS.findall(a)))
+        if self.device == "mps" and member in METAL_COPIES and spot.call.name.strip() == f"stream->{member}":
+            return spot.site("library", f"stream->{member}", library="Metal, a blit")
         if self.device == "cpu" and member in CPU_LOOPS:
             return spot.site("loop", member, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
         if self.device == "cuda" and (title := self._object(member, spot)):

@@ -6,9 +6,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import either
+from cartographer.link.conditions import either, negation
+from cartographer.link.defaults import asked_for
 from cartographer.link.index import is_source
+from cartographer.link.reach import FORMER, is_former
 from cartographer.link.signatures import parameter_type
+from cartographer.link.sites import PLAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,9 +22,12 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Operator
 
 BRANCHES = 4  # further ways shown beside the main one
+PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
+DEFAULT = 1.0  # what runs for the default of an argument comes first
 STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
 _TELLING = 3  # letters of a word that tells something inside another name
+_TO_USE = re.compile(r"\buse_\w+(?=\()")
 _WORD = re.compile(r"[a-z0-9]+")
 _NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl", "copy_"))
 _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
@@ -34,16 +40,41 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
     ways = list(ways)
     named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
-    return _joined(sorted(ways, key=lambda w: w.cost - _affinity(w, words, backward=backward) - _same_types(w, start) - _same_words(w, own, named=named)))
+    usual = asked_for((w.site.conditions for w in ways), operator.schema) if len(ways) > 1 else frozenset()
+
+    def likely(way: Way) -> float:
+        names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
+        former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
+        return way.cost - names + (FORMER if former else 0.0) - (DEFAULT if way.site.conditions in usual else 0.0)
+
+    return _joined(_with_library(sorted(ways, key=likely)))
+
+
+def _with_library(ways: list[Way]) -> list[Way]:
+    """The call of a library before the stub that its function calls where that library is not to be used:
+    `if (use_blas_gemm(…)) { sgemm_(…); return; } gemm_stub(…);`.
+    """
+    if not ways or ways[0].registration is None:
+        return ways
+    denied = {name for c in ways[0].site.conditions for name in _TO_USE.findall(negation(c))}
+    asked = (w for w in ways if w.site.kind == "library" and w.at is ways[0].at and w.hops == ways[0].hops)
+    chosen = next((w for w in asked if any(denied.intersection(_TO_USE.findall(c)) for c in w.site.conditions if not negation(c))), None)
+    return [chosen, *(w for w in ways if w is not chosen)] if chosen is not None else ways
 
 
 def _joined(ways: list[Way]) -> list[Way]:
-    """Ways on which the same runs stand under the conditions of either: both sides of an `if` may launch one kernel."""
+    """Ways on which the same runs stand under the conditions of either: both sides of an `if` may launch one kernel. The nodes of
+    a graph stay what they are: each computes something else.
+    """
     conditions: dict[tuple[object, ...], Conditions] = {}
     for way in ways:
-        what = _what(way)
+        what = _at(way)
         conditions[what] = either(conditions[what], way.site.conditions) if what in conditions else way.site.conditions
-    return [w if (c := conditions[_what(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
+    return [w if (c := conditions[_at(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
+
+
+def _at(way: Way) -> tuple[object, ...]:
+    return (way.site.path, way.site.line, way.site.name) if way.site.library == "MPSGraph" else _what(way)
 
 
 def _same_words(way: Way, own: set[str], *, named: bool) -> float:
@@ -71,20 +102,28 @@ def _same_types(way: Way, start: Defined) -> float:
 
 
 def beside(ways: list[Way]) -> list[Way]:
-    """The ways worth showing beside the first."""
+    """The ways worth showing beside the first; loops beside a stub come last, those that functions write themselves last of all."""
     main = ways[0]
     near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
     shown = {_what(main)}
-    found = []
+    found: list[list[Way]] = [[], [], []]
     for way in near:
-        if way.registration is not None:
-            fits = len(way.hops) <= len(main.hops)
-        else:
-            fits = main.registration is None or (way.site.kind == "library" and way.hops[:1] == main.hops[:1])
-        if fits and _what(way) not in shown and not _plumbing(way, main):
+        if _fits(way, main) and _what(way) not in shown and not _plumbing(way, main):
             shown.add(_what(way))
-            found.append(way)
-    return found[:BRANCHES]
+            looped = main.registration is not None and way.site.kind not in ("stub", "library")
+            found[2 if way.site.kind == PLAIN else looped].append(way)
+    return [*found[0], *found[1], *found[2][:PLAINLY]][:BRANCHES]
+
+
+def _fits(way: Way, main: Way) -> bool:
+    """Whether a way is another side of what the main one does. Beside a stub's call these are calls of libraries and of other
+    stubs, and what the same function runs under some condition instead.
+    """
+    if way.registration is not None:
+        return len(way.hops) <= len(main.hops)
+    if main.registration is None or (way.site.kind == "library" and way.hops[:1] == main.hops[:1]):
+        return True
+    return way.hops[: len(main.hops)] == main.hops and not set(way.site.conditions) <= set(main.site.conditions)
 
 
 def _plumbing(way: Way, main: Way) -> bool:
@@ -96,12 +135,16 @@ def _plumbing(way: Way, main: Way) -> bool:
 
 
 def _what(way: Way) -> tuple[object, ...]:
-    """What runs at a way's end, wherever it is asked for: two launches of one kernel are one."""
+    """What runs at a way's end, wherever it is asked for: two launches of one kernel are one, and two calls of a library's function."""
     site = way.launch.site if way.launched is not None else way.site
     if way.site.kind == "launch" and site.targets and not way.site.given:
         return ("launch", *(id(t) for t in site.targets))
     if way.site.kind == "stub":
         return ("stub", way.site.name, way.site.host)
+    if way.site.kind == "library":
+        return ("library", way.site.name.removeprefix("::"))
+    if way.site.kind == PLAIN:
+        return (PLAIN, id(way.site.targets[0]))
     return (way.site.kind, way.site.path, way.site.line)
 
 

@@ -26,8 +26,9 @@ CHOSEN = 0.02  # the same where all ways are such
 _SPECIAL, _UNUSUAL = 0.1, 0.2
 _TYPED = 1.2  # the same of what runs for other types than the floating-point ones that most tensors have
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
-# What most people's tensors are: in order in memory, not too big for 32 bits, fit for vector instructions and fast kernels.
-_USUAL = re.compile(r"contiguous|is_?contig|vec_size|vectori[sz]|can_?use|fast_(?:path|route)|inner_size == 1|last_?dim", re.IGNORECASE)
+# What most people's tensors are: in order in memory, not too big for 32 bits, fit for vector instructions and fast kernels; the
+# dimension that they ask for is the last one.
+_USUAL = re.compile(r"contiguous|is_?contig|vec_size|vectori[sz]|can_?use|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
 _SOME = re.compile(r"!?\(?[\w.>-]*numel\(\)\s*(?:>|!=|==)\s*0\)?")
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")

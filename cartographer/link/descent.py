@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.callgraph import LITERALS
 from cartographer.link.choice import BRANCHES, base_of, beside, name_words, ordered
-from cartographer.link.conditions import AND, either, text, together, weight
+from cartographer.link.conditions import AND, either, is_switched, text, together, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
-from cartographer.link.reach import CHECKS, OperatorCall
+from cartographer.link.reach import OperatorCall, is_check
+from cartographer.link.sites import PLAIN
 from cartographer.link.steps import ON_CPU, call_step, definition_step, end_steps, stub_steps, way_steps
 
 if TYPE_CHECKING:
@@ -85,15 +86,18 @@ class Descent:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self._calls(reach.operators, defined, key), *self._for_others(reach.operators, defined, key)]))
-        real = [w for w in ways if w.site.kind != "dispatch"]
+        plain = [w for w in ways if w.site.kind == PLAIN]
+        real = [w for w in ways if w.site.kind not in ("dispatch", PLAIN)]
         shaping = [] if real else [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
         real = real or shaping
+        if real and self._switches(real[0], reach.operators, key):
+            return Below(once([*self._calls(self._here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
-            steps = [*self._ways(real, defined, operator, key), *self._beside(reach.operators, operator), *self._own_calls(reach.operators, operator, key)]
-            return Below(once(steps), works=True)
+            beside_it = self._beside(self._here(reach.operators, key), operator)
+            return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it, *self._own_calls(reach.operators, operator, key)]), works=True)
         calls = self._calls(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
-            return Below(once(calls), works=True)  # a switch over backends: no way is the main one
+            return Below(once(self._calls(self._here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
         onward = self._onward(reach.operators, defined, operator, key)
         arranges = bool(shaping) and weight(shaping[0].site.conditions) == 0
         steps = calls
@@ -101,7 +105,7 @@ class Descent:
             if not self._composed(reach.operators, operator):
                 steps = [*_before(calls, defined, onward.steps), *onward.steps]
         elif real or ways:
-            steps = self._ways(real, defined, operator, key) if real else [*self._ways(ways[:1], defined, operator, key), *calls[:BEFORE]]
+            steps = self._ways([*real, *plain], defined, operator, key) if real else [*self._ways(plain or ways[:1], defined, operator, key), *calls[:BEFORE]]
         steps = steps or self._virtual(defined, key)
         return Below(once(steps), works=onward.works or bool(ways) or arranges, complete=onward.complete)
 
@@ -126,12 +130,14 @@ class Descent:
         elif main.site.kind == "dispatch":
             steps.extend(self._dispatched(main, device))
         steps.extend(self._overriders(main, defined, device))
+        library = main.site.kind == "library"  # what runs without it is told in full
         for way in beside(ways):
             if len(steps) > STEPS - 3:
                 break
             if way.registration is not None:
                 steps.extend(stub_steps(way.site, way.registration))
-                steps.extend(self._kernel_of(way.registration, operator, key, full=False))
+                steps.extend(self._kernel_of(way.registration, operator, key, full=library))
+                library = False
             else:
                 steps.extend(self._end_of(way, defined))
         return steps
@@ -186,7 +192,7 @@ class Descent:
         shape = self.tree.by_name.shapes[target.name]
         if shape.view or shape.metadata or base_of(target.name) == operator.base.strip("_") or self.callers(target.name) > COMMON:
             return False
-        below = self.onward(target, key) if not CHECKS.search(target.base) else None
+        below = self.onward(target, key) if not is_check(target.base) else None
         return below is not None and below.works
 
     def _metal(self, way: Way, start: Defined) -> list[Given]:
@@ -208,10 +214,14 @@ class Descent:
             return steps
         reach = self.tree.search(key).reach(kernel)
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
-        if not ways:
+        ways.sort(key=lambda w: w.site.kind == PLAIN)
+        if not ways or ways[0].site.kind == PLAIN:
             onward = self._onward(reach.operators, kernel, operator, key)
             calls = self._calls(reach.operators, kernel, key)
-            return trimmed([*steps, *_before(calls, kernel, onward.steps), *onward.steps], STEPS - 1) if onward.works else steps + calls[:4]
+            if onward.works:
+                return trimmed([*steps, *_before(calls, kernel, onward.steps), *onward.steps], STEPS - 1)
+            if not ways:
+                return steps + calls[:4]
         steps.extend(way_steps(ways[0], self._metal(ways[0], kernel)))
         if ways[0].registration is not None:
             inner = self.kernel_of(ways[0].registration, key)
@@ -230,6 +240,25 @@ class Descent:
         return found[0] if found else None
 
     # --- called operators -----------------------------------------------------------------------------------------
+
+    def _here(self, calls: tuple[OperatorCall, ...], key: str) -> tuple[OperatorCall, ...]:
+        """The calls that no condition keeps for another device."""
+        search = self.tree.search(key)
+        return tuple(c for c in calls if not search.aside(c.site))
+
+    def _switches(self, main: Way, calls: tuple[OperatorCall, ...], key: str) -> bool:
+        """Whether the main way is but one side of a switch over backends whose other sides call operators."""
+        called = [c.site for c in self._here(calls, key) if not c.hops and c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
+        labels = {condition for site in called for condition in site.conditions if condition.startswith("case ")}
+        return not main.hops and is_switched(main.site.conditions) and len(labels) >= SWITCH
+
+    def _sides(self, ways: list[Way], key: str) -> Iterator[Step]:
+        """The stubs that sides of a switch call, with their kernels: none of them is the main way."""
+        for way in ways:
+            if way.registration is not None and not way.hops and is_switched(way.site.conditions):
+                yield from stub_steps(way.site, way.registration)
+                if (kernel := self.kernel_of(way.registration, key)) is not None:
+                    yield definition_step("kernel", kernel)
 
     def _calls(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
         """The operators that a body calls, with the helper of the same file that holds the call. Questions about
@@ -321,7 +350,7 @@ class Descent:
         """Whether a called operator may be what another one is for: no check, nothing that only looks at its tensors unless both
         do, and of composites with quite another name, which often are tools, only what the body itself calls in any case.
         """
-        if target.name == operator.name or CHECKS.search(target.base):
+        if target.name == operator.name or is_check(target.base):
             return False
         if _strange(target, operator, key):
             shapes = self.tree.by_name.shapes
@@ -370,8 +399,11 @@ def _before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list
 
 
 def trimmed(steps: list[Step], most: int) -> list[Step]:
-    """Steps cut to a length: operators that are only called go first, the code on the device last."""
+    """Steps cut to a length: operators that are only called go first, among them sides of a switch last, and the code on the
+    device last of all.
+    """
     spare = [number for number, step in enumerate(steps) if step.role == "calls"]
+    spare.sort(key=lambda number: "case " not in steps[number].branch)
     dropped = set(spare[max(0, len(spare) - (len(steps) - most)) :]) if len(steps) > most else set()
     return [step for number, step in enumerate(steps) if number not in dropped][:most]
 

@@ -49,16 +49,17 @@ _LIBRARIES = (
 # What only prepares, asks or cleans up.
 _ADMINISTRATION = re.compile(
     r"magma_version|has_\w+_support|expected_\w+|utils::|Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|(?<!ExecuteFusion)Plan(?!Many1)\w*$|"
-    r"nccl(Group|Comm|Mem)|cutlass::[a-z]\w*$|qnnp_(log|initialize|params|allocate)|primitive_desc|post_ops|"
+    r"nccl(Group|Comm|Mem)|cutlass::[a-z]\w*$|qnnp_(log|initialize|params|allocate|create|setup|delete|compute)|primitive_desc|post_ops|"
     r"Algo|_init|_get_|_set_|nullptr|tensor(_desc)?$|::desc|attr|Alignment|Pointer|CheckSum|queue|NullType|CountingInput|Iterator|"
     r"ideep::(tensor|data_type|format|attr|dims|scale|zero|engine|stream|prop_kind|algorithm|lowp)|dnnl::(memory|engine|stream|primitive_attr|algorithm)|"
-    r"ReuseState|Traits|Policy|make_|(?<!fb)gemm::|epilogue::|layout::|arch::|MatrixShape|Array$|numeric|half_t|bfloat16|"
+    r"ReuseState|Traits|Policy|make_|(?<!fb)gemm::|epilogue::|layout::|arch::|MatrixShape|TensorRef$|Array$|numeric|half_t|bfloat16|"
     r"fbgemm::(fbgemmSupported|FindMinMax|Choose|PackMatrix|DoNothing|ReQuant|MatrixOp|matrix|Pack|conv_param|QuantizationG|float16|optimized_conv|BlockingF|block_type|inpType|trRequ|thread_|is|ConvertTimeEst|get|Fused)|"
-    r"xnn_(create|setup|reshape|delete|destroy|initialize|define|status)|free|allocator|operation_type|make_counting|device_ptr"
+    r"xnn_(create|setup|reshape|delete|destroy|initialize|define|status)|free|allocator|operation_type|make_counting|device_ptr|::prepare$"
 )
 # The primitives by which a CPU kernel loops (aten/src/ATen/Parallel.h, TensorIterator.h).
 CPU_LOOPS = frozenset(("parallel_for", "parallel_reduce", "for_each", "serial_for_each", "foreach_reduced_elt", "parallel_dim_reduction", "lazy_init_num_threads_for"))
 METAL_REQUESTS = frozenset(("getPipelineStateForFunc", "getMTLFunction", "getKernelFunction"))  # ATen/native/mps/MetalShaderLibrary.h
+METAL_COPIES = frozenset(("copy", "copy_and_sync", "fill"))  # of a stream: what it encodes as a blit (ATen/mps/MPSStream.h)
 # What is asked of an MPSGraph without making a node that computes, and nodes that only bring data into shape.
 PREPARING = re.compile(r"^(new|alloc|init\w*|autorelease|retain|release|run\w*|encode\w*|compile\w*|feeds\w*|dataType|shape)$|constant|placeholder|shapeOf|^descriptor", re.IGNORECASE)
 SHAPING = re.compile(r"reshape|cast|transpose|identity|expandDims|squeeze|slice|concat|broadcast|coordinate|gradient$", re.IGNORECASE)
@@ -77,6 +78,9 @@ _ASKS = tuple(
     ))
     for device, words in _BACKENDS
 )  # fmt: skip
+# The labels of a switch over devices (`case DeviceType::CUDA`) or over backends that are named after one (`case ConvBackend::Cudnn`).
+_LABEL = re.compile(r"case (?:\w+::)*k?(cuda|cudnn|hip|miopen|mps|xpu|cpu|mkldnn|nnpack|xnnpack)(\w*)", re.IGNORECASE)
+_BACKEND_OF = {"cudnn": "cuda", "miopen": "hip", "mkldnn": "cpu", "nnpack": "cpu", "xnnpack": "cpu"}
 
 
 def library(name: str, device: str) -> str:
@@ -93,7 +97,14 @@ def _library(name: str, device: str) -> str:
 
 
 def atom_holds(term: str, answers: frozenset[str]) -> bool | None:
-    """Whether a term without `&&` and `||` holds for tensors of a device and layout: `self.is_cuda()`, `device.type() == kCPU`."""
+    """Whether a term without `&&` and `||` holds for tensors of a device and layout: `self.is_cuda()`, `device.type() == kCPU`,
+    the label of a switch over backends.
+    """
+    if (label := _LABEL.match(term)) is not None:
+        word = label[1].lower()
+        if _BACKEND_OF.get(word, word) not in answers:
+            return False
+        return True if label[1].isupper() and word not in _BACKEND_OF and not label[2] else None
     for name, pattern in _ASKS:
         if (match := pattern.search(term)) is not None:
             return (name in answers) != ("!" in match.groups())

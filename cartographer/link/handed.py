@@ -121,6 +121,10 @@ class Handed:
         match = re.compile(rf"\b{re.escape(spot.last)}\s*(?:<[^;{{}}()]*>)?\s*(?:\(\s*\)|\{{\s*\}})\s*(?=\()").search(text)
         return tuple(" ".join(a.split()) for a in arguments_at(text, match.end())) if match is not None else ()
 
+    def constructors(self, cls: Defined) -> tuple[Defined, ...]:
+        """The constructors of a class: one that is a graph builds it."""
+        return tuple(d for d in self.index.methods.get((cls.path, cls.segments), ()) if d.name == cls.name)[:1]
+
     def kernels(self, name: str, spot: Spot, arguments: int | None = None) -> tuple[Defined, ...]:
         """The `__global__` functions that a launch can mean; through a pointer, those that are assigned to it; through a
         callback's parameter, those that are handed to the callback.

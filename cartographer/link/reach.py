@@ -17,6 +17,7 @@ from cartographer.link.bound import left
 from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_switched, rule_out, together, weight
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
+from cartographer.link.sites import PLAIN
 from cartographer.link.stubs import serving
 
 if TYPE_CHECKING:
@@ -35,13 +36,15 @@ _HELPERS = 5  # helper functions between a body and an operator's call
 CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0, "jit": 0.5}
 _BODY = 1.5  # a generic function that only its own statements make: the end of a way
+_PLAIN = 1.5  # a function that loops over elements itself
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
 _ALONE = 3.0  # a launch of one thread keeps books
 _CHECKING = 6.0  # what only checks arguments leads nowhere
-CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
-_FORMER = 3.0  # a way kept for older libraries
+_CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
+FORMER = 3.0  # a way kept for older libraries
 _FORMERLY = re.compile(r"_(v[0-7]|legacy|fallback|deprecated)(_|$)")
+_OF_ELEMENTS = re.compile(r"(?:at::opmath_type<)?(?:(?:c10|std)::complex<\w+>|\b(?:float|double|(?:(?:at|c10)::)?(?:Half|BFloat16)|u?int\d*(?:_t)?)\b)>?")
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
 _GOES_ON = 0.5
 _OPTIONAL = 2.0  # a step that some calls add
@@ -186,17 +189,10 @@ class Search:
             ways.append(Way(4.0 + self._aside(site) + _order(site), (), site, start))  # only generated code registers it
 
     def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall], bound: Bound) -> None:
-        entered: set[tuple[str, ...]] = set()
-        for rank, target in enumerate(site.targets):
-            if target is start or not self.graph.follows(target):
-                continue
-            if target.specialised:
-                if target.segments in entered:
-                    continue  # the same function for another type: the first one stands for all
-                entered.add(target.segments)
+        for rank, target in self._entered(site, start):
             inner = self.reach(target, depth + 1, self.graph.binder.of(site.call, start, target, bound) if site.call is not None else ())
             extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + self._aside(site) + _order(site)
-            extra += _detour(target.name) - _continued(start, target)
+            extra += _detour(target.name, checking=is_check(start.name)) - _continued(start, target)
             if site.hands_on and _launching(inner) is not None:
                 extra -= _HANDED_ON
             if site.given and (launching := _launching(inner)) is not None:
@@ -206,6 +202,9 @@ class Search:
             if _hands_on(site, target, inner):
                 ways.append(Way(0.5 + self._aside(site) + _order(site), (), site, start))
                 continue
+            if self._plain(target, inner):
+                ways.append(Way(_PLAIN + extra, (), site._replace(kind=PLAIN, targets=(target,), given=()), start))
+                continue
             if not inner.ways and is_generic(target) and not is_generic(start):
                 ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
@@ -213,11 +212,50 @@ class Search:
                 continue
             operators.extend(OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS)
 
+    def _entered(self, site: Site, start: Defined) -> Iterator[tuple[int, Defined]]:
+        """The functions that a call enters, with their ranks; of those for one type each the first stands for all."""
+        entered: set[tuple[str, ...]] = set()
+        for rank, target in enumerate(site.targets):
+            if target is start or not self.graph.follows(target):
+                continue
+            same = _of_all_types(target) if len(site.targets) > 1 else ()
+            if not same or same not in entered:
+                entered.add(same)
+                yield rank, target
+
+    def _plain(self, target: Defined, inner: Reach) -> bool:
+        """Whether nothing is known of a function's work but that it loops over elements itself."""
+        return not inner.operators and all(w.site.kind in ("dispatch", PLAIN) for w in inner.ways) and not is_generic(target) and self.graph.loops(target)
+
+
+def _of_all_types(target: Defined) -> tuple[str, ...]:
+    """What specialisations of one template, or overloads for one type of element each, have in common; () for other templates."""
+    if target.specialised:
+        return target.segments
+    return () if target.fact.template else (*target.segments, *_typeless(target.fact.parameters))
+
+
+@lru_cache(maxsize=4096)
+def _typeless(parameters: tuple[str, ...]) -> tuple[str, ...]:
+    """A parameter list with one word for the types of all elements."""
+    return tuple(_OF_ELEMENTS.sub("T", p) for p in parameters)
+
 
 @lru_cache(maxsize=16384)
-def _detour(name: str) -> float:
-    """What a function's name adds to the cost of a way through it."""
-    return (_CHECKING if CHECKS.search(name) else 0.0) + (_FORMER if _FORMERLY.search(name) else 0.0)
+def _detour(name: str, *, checking: bool = False) -> float:
+    """What a function's name adds to the cost of a way through it; where checking is the work itself, nothing for that."""
+    return (_CHECKING if is_check(name) and not checking else 0.0) + (FORMER if is_former(name) else 0.0)
+
+
+@lru_cache(maxsize=16384)
+def is_check(name: str) -> bool:
+    """Whether a function by its name checks something."""
+    return _CHECKS.search(name) is not None
+
+
+def is_former(name: str) -> bool:
+    """Whether a function is by its name kept for older libraries or for what nothing else does."""
+    return _FORMERLY.search(name) is not None
 
 
 def _continued(start: Defined, target: Defined) -> float:

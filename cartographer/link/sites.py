@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from cartographer.link.stubs import StubPlaces
     from cartographer.model.fact import Call
 
+PLAIN = "plain"
+
 
 class Given(NamedTuple):
     """A lambda or functor that is handed over: what runs for each element."""
@@ -28,8 +30,9 @@ class Given(NamedTuple):
 class Site(NamedTuple):
     """One call, told.
 
-    `kind` is stub, launch, jit, helper, library, operator, loop, dispatch (a switch over types) or metal. `targets` are the
-    functions that it can enter, `conditions` those around it, and `asks` says when it never is the way on this device.
+    `kind` is stub, launch, jit, helper, library, operator, loop, dispatch (a switch over types), metal or plain (a
+    function that loops over elements itself). `targets` are the functions that it can enter, `conditions` those around it, and
+    `asks` says when it never is the way on this device.
     """
 
     kind: str

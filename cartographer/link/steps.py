@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.generic import is_generic
 from cartographer.link.index import is_source
+from cartographer.link.sites import PLAIN
 from cartographer.model.operator import Step
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def end_steps(way: Way, metal: Sequence[Given] = ()) -> Iterator[Step]:
         yield from _launch_steps(site)
     elif site.kind == "library":
         yield Step("library", site.name, site.path, site.line, _in_macro(site.library, site), site.branch)
+    elif site.kind == PLAIN:
+        yield definition_step("device", site.targets[0], "loops over elements itself", site.branch)
     elif site.given:
         yield from _given_steps(way)
 

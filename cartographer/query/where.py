@@ -82,23 +82,31 @@ def not_found(reader: Reader, text: str) -> NotFound:
 
 
 def main_step(steps: Sequence[Step]) -> Step | None:
-    """The kernel function: what a stub is registered to; without a stub, the last function before the device code.
-    Of a body that only calls other operators, the body.
+    """The kernel function: what a stub is registered to; without a stub on the main way, the last function before the device code.
+    Of a body that only calls other operators, the body; so too of a switch of which some sides call operators, some stubs.
     """
     roles = [step.role for step in steps]
     if "calls" in roles and not {"registration", "device", "library"} & set(roles):
         return steps[0]
+    if "stub" in roles and _switches(steps[: roles.index("stub") + 1]):
+        return steps[0]
     kernels: list[Step] = []
-    if "registration" in roles:
+    deep = next((place for place, role in enumerate(roles) if role in {"device", "library"}), len(roles))
+    if "registration" in roles[:deep]:
         kernels = [step for step in steps[roles.index("registration") :] if step.role == "kernel"][:1]
     if not kernels:
-        deep = next((place for place, role in enumerate(roles) if role in {"device", "library"}), len(roles))
         last = max((place for place, role in enumerate(roles[:deep]) if role == "entry"), default=0)  # that of the operator that does the work
         before = [step for step in steps[last:deep] if step.role == "kernel"] or [step for step in steps[last:] if step.role == "kernel"][:1]
         kernels = [step for step in before if not step.branch][-1:] or before[:1]
-    for role in ("device", "library", "entry"):
-        kernels = kernels or [step for step in steps if step.role == role and not step.branch][:1] or [s for s in steps if s.role == role][:1]
+    for ends in ({"device", "library"}, {"entry"}):
+        kernels = kernels or [step for step in steps if step.role in ends and not step.branch][:1] or [s for s in steps if s.role in ends][:1]
     return kernels[0] if kernels else (steps[0] if steps else None)
+
+
+def _switches(steps: Sequence[Step]) -> bool:
+    """Whether steps that end in a stub are one body's switch, with operators under its other labels."""
+    sides = [step.role for step in steps if step.role == "entry" or "case " in step.branch]
+    return sides[-2:] == ["calls", "stub"]
 
 
 def in_order(backends: Sequence[str]) -> list[str]:

@@ -270,13 +270,15 @@ class _Pass:
 
     def _labels(self, at: int) -> None:
         """What may follow a statement: case labels, else."""
+        labels: list[str] = []
         while (m := _LABEL.match(self.code, at, self.end)) is not None:
             if m.group(3):
                 if not m.group(4):
                     self._enter(negated(self.last) if self.last else "else", m.end(3))
                 return
             top = self.stack[-1]
-            self.conditions = (*top.inside, "default" if m.group(2) else f"case {' '.join(m.group(1).split())}"[:CUT])
+            labels.append("default" if m.group(2) else f"case {' '.join(m.group(1).split())}"[:CUT])
+            self.conditions = (*top.inside, _either(labels))
             self._end_exits(top, at)
             at = top.statement = m.end()
 
@@ -415,6 +417,16 @@ def _cut(condition: str) -> str:
         return condition
     kept = condition[:CUT].rstrip()
     return kept + "…" + ")" * max(0, kept.count("(") - kept.count(")"))
+
+
+def _either(labels: list[str]) -> str:
+    """The condition under which labels that stand together are reached, as many as there is room for."""
+    if "default" in labels:
+        return "default"
+    shown = list(labels)
+    while len(shown) > 1 and len(" || ".join(shown)) > CUT:
+        shown[-2:] = ["…"]
+    return " || ".join(shown) if len(shown) > 1 else labels[0]
 
 
 def _inner(guards: Guards, outer: Guards) -> Guards:

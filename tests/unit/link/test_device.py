@@ -11,7 +11,8 @@ from cartographer.link.device import answers, library
         ("cusolverDnSgetrf", "cuda", "cuSOLVER"), ("cusolverDnSgetrf_bufferSize", "cuda", ""), ("cudnnRNNForward", "cuda", "cuDNN"),
         ("cudnnCreateTensorDescriptor", "cuda", ""), ("cub::DeviceSelect::Flagged", "cuda", "CUB"), ("at::cuda::cub::radix_sort_keys", "cuda", ""),
         ("thrust::sort_by_key", "cuda", "Thrust"), ("thrust::device_ptr", "cuda", ""), ("cblas_sgemm", "cpu", "BLAS"), ("sgetrf_", "cpu", "LAPACK"),
-        ("ideep::matmul_forward::compute", "cpu", "oneDNN"), ("ideep::tensor", "cpu", ""), ("std::sort", "cpu", ""),
+        ("ideep::matmul_forward::compute", "cpu", "oneDNN"), ("ideep::tensor", "cpu", ""), ("ideep::matmul_forward::prepare", "cpu", ""), ("pytorch_qnnp_setup_clamp_nc_u8", "cpu", ""),
+        ("pytorch_qnnp_run_operator", "cpu", "QNNPACK"), ("std::sort", "cpu", ""),
     ],
 )
 def test_a_library_is_told_by_its_names_and_preparation_is_no_work(name, device, expected):

@@ -85,3 +85,34 @@ def test_device_code_as_text_belongs_to_its_own_function():
     sums = steps(files, operator("sum(Tensor self) -> Tensor", "CUDA", "at::native::sum_cuda"))
     assert sums == [("entry", "sum_cuda", 2), ("device", "func", 4)]
     assert steps(files, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda")) == [("entry", "f_cuda", 2)]
+
+
+def test_a_function_of_a_library_that_some_builds_wrap_is_the_librarys():
+    body = "#if AT_BLAS_USE_CBLAS_DOT()\nstatic float sdot_(int n, float* x) { return cblas_sdot(n, x); }\n#endif\nvoid f_entry(const Tensor& self) {\n  sdot_(1, p);\n}\n"
+    assert found("F.cpp", body, "CPU")[1:] == [("library", "sdot_", 6)]
+    assert found("F.cpp", body.replace("#if AT_BLAS_USE_CBLAS_DOT()", "").replace("#endif", ""), "CPU")[1:] == [("kernel", "sdot_", 3), ("library", "cblas_sdot", 3)]
+
+
+def test_where_checking_is_the_work_a_check_is_no_detour():
+    body = ("__global__ void bookkeeping(int* p) {}\n__global__ void work(int* p) {}\nvoid other(const Tensor& t) { bookkeeping<<<8, 8>>>(p); }\n"
+        "void {0}check_part(const Tensor& t) {{ work<<<8, 8>>>(p); }}\nvoid f_{1}entry(const Tensor& self) {{ {0}check_part(self); other(self); }}\n")  # fmt: skip
+    for entry, first in (("check_", "work"), ("", "bookkeeping")):
+        f = operator("f(Tensor self) -> Tensor", "CUDA", f"at::native::f_{entry}entry")
+        text = body.replace("{0}", "").replace("{1}", entry).replace("{{", "{").replace("}}", "}")
+        ends = steps({N + "cuda/F.cu": f"namespace at::native {{\n{text}}}\n"}, f)
+        assert next(s for role, s, _ in ends if role == "device") == first
+
+
+def test_an_object_is_of_the_class_that_the_function_that_makes_it_names():
+    files = {"aten/src/ATen/quantized/Quantizer.h": "namespace at {\nstruct A : public Base {\n  Tensor quantize(Tensor t) { fbgemm::QuantizeA(t); }\n};\n"
+             "struct B : public Base {\n  Tensor quantize(Tensor t) { fbgemm::QuantizeB(t); }\n};\nBasePtr make_b(double scale) { return c10::make_intrusive<B>(scale); }\n}\n"}
+    body = "#include <ATen/quantized/Quantizer.h>\nvoid f_entry(const Tensor& self) {\n  auto quantizer = make_b(1.0);\n  quantizer->quantize(self);\n}\n"
+    assert [s for role, s, _ in found("quantized/F.cpp", body, "CPU", files=files) if role == "library"] == ["QuantizeB"]
+
+
+def test_blits_of_a_stream_and_graphs_that_a_constructor_builds():
+    assert found("mps/operations/F.mm", "void f_entry(const Tensor& self) {\n  stream->copy(a, b, 8);\n}\n", "MPS")[1:] == [("library", "stream->copy", 3)]
+    assert found("mps/operations/F.mm", "void f_entry(const Tensor& self) {\n  other->copy(a, b, 8);\n}\n", "MPS")[1:] == []
+    body = ("struct RangeGraph : public MPSCachedGraph {\n  RangeGraph(MPSGraph* mpsGraph) : MPSCachedGraph(mpsGraph) {\n    auto t = [mpsGraph additionWithPrimaryTensor:a name:nil];\n"
+        "  }\n};\nvoid f_entry(const Tensor& self) {\n  auto graph = new RangeGraph(mpsGraph);\n}\n")  # fmt: skip
+    assert found("mps/operations/F.mm", body, "MPS")[1:] == [("kernel", "RangeGraph", 3), ("library", "additionWithPrimaryTensor", 4)]

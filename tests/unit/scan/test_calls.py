@@ -54,6 +54,12 @@ def test_contexts() -> None:
         "b": ("a",), "d": ("c",), "e": ("!(c)",), "g": ("case A::B",), "h": ("default",), "k": ("y",), "l": (), "r": ("p", "q"), "s": ("p",)}
 
 
+def test_labels_that_stand_together_are_one_condition() -> None:
+    assert [c.conditions for c in calls("switch (x) {\n case A:\n case B::C: g(); break;\n case D: case E: default: h();\n}\n")] == [("case A || case B::C",), ("default",)]
+    (many,) = calls(f"switch (x) {{ {' '.join(f'case {letter * 50}:' for letter in 'ABCD')} g(); }}\n")
+    assert many.conditions == (f"case {'A' * 50} || case {'B' * 50} || …",)
+
+
 def exits(body: str) -> list[tuple[str, int, int]]:
     facts = scan_file("a.cu", f"void f() {{\n{body}\n}}\n".encode())
     return [(e.condition, e.line, e.end) for e in next(d for d in facts.definitions if d.name == "f").exits]

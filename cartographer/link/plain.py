@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops that a function of a CPU's kernel writes itself over the elements of tensors, handing nothing to a launcher:
+`for (…) { data[i] = …; }`.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LOOPS = re.compile(r"\b(?:for|while)\s*\(")
+# Elements of a tensor: its data, or a pointer that comes in; numbers of type int64_t are sizes, offsets and the like.
+_ELEMENTS = re.compile(r"(?:data_ptr|accessor)<(?!u?int64_t\b|int\b)|\b(?:\w*scalar\w*|T|float|double)\s*\*")
+_WRITES = re.compile(r"\]\s*(?:[-+*/|&^]|<<|>>)?=(?!=)|(?<![\w)\]])\*\s*\w+(?:\+\+)?\s*[-+*/|&^]?=(?!=)|\.store\(|_store\w*\(")
+
+
+def loops_over_elements(text: str) -> bool:
+    """Whether a function's text holds a loop that writes elements of tensors."""
+    loop = _LOOPS.search(text)
+    return loop is not None and _ELEMENTS.search(text) is not None and _WRITES.search(text, loop.end()) is not None

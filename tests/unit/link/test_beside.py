@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is shown beside the main way."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sources import N, made, operator, steps
+
+from cartographer.model.operator import Step
+from cartographer.query.where import main_step
+
+STUB = "DEFINE_DISPATCH(f_stub);\nvoid f_kernel(const Tensor& t) {}\nREGISTER_DISPATCH(f_stub, &f_kernel)\n"
+LOOP = "void all_of_it(const Tensor& t) {\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) {\n    g(a);\n  });\n}\n"
+
+
+def found(body, key="CPU"):
+    f = operator("f(Tensor self) -> Tensor", key, "at::native::f_entry")
+    return steps({N + "cpu/F.cpp": f"namespace at::native {{\n{STUB}{LOOP}{body}}}\n"}, f, key=key)
+
+
+def test_a_loop_that_runs_instead_of_a_stub_stands_beside_it_and_one_that_runs_before_does_not():
+    body = "void f_entry(const Tensor& self) {\n  if (n == 1) {\n    all_of_it(self);\n    return;\n  }\n  f_stub(kCPU, self);\n}\n"
+    assert found(body)[1:] == [("stub", "f_stub", 2), ("registration", "f_stub", 4), ("kernel", "f_kernel", 3), ("device", "lambda", 6)]
+    body = "void f_entry(const Tensor& self) {\n  all_of_it(self);\n  f_stub(kCPU, self);\n}\n"
+    assert found(body)[1:] == [("stub", "f_stub", 2), ("registration", "f_stub", 4), ("kernel", "f_kernel", 3)]
+
+
+def test_a_library_stands_before_a_loop_beside_a_stub():
+    body = "void f_entry(const Tensor& self) {\n  if (n == 1) { all_of_it(self); }\n  else if (n == 2) { sgemm_(self); }\n  else { f_stub(kCPU, self); }\n}\n"
+    assert [s for role, s, _ in found(body) if role in ("library", "device")] == ["sgemm_", "lambda"]
+
+
+def test_of_overloads_for_one_type_each_only_the_first_is_followed_and_of_templates_all():
+    body = "void axpy(int n, double* x) {\n  daxpy_(x);\n}\nvoid axpy(int n, float* x) {\n  saxpy_(x);\n}\nvoid f_entry(const Tensor& self) { axpy(1, p); }\n"
+    assert [s for role, s, _ in found(body) if role == "library"] == ["saxpy_"]
+    body = body.replace("void axpy", "template <typename T> void axpy")
+    assert [s for role, s, _ in found(body) if role == "library"] == ["saxpy_", "daxpy_"]
+
+
+def test_a_way_kept_for_an_older_library_is_never_first():
+    body = ("void convolve_out_v7(const Tensor& t) { cudnnConvolveForward(t); }\nvoid run_plan(const Tensor& t) { cudnnBackendExecute(t); }\n"
+        "void try_plans(const Tensor& t) { run_plan(t); }\nvoid run(const Tensor& t) { try_plans(t); }\n"
+        "void convolve_out(const Tensor& t) {\n  if (n == 8) {\n    run(t);\n  } else {\n    convolve_out_v7(t);\n  }\n}\n"
+        "void f_entry(const Tensor& self) { convolve_out(self); }\n")  # fmt: skip
+    f = operator("convolve(Tensor self) -> Tensor", "CUDA", "at::native::f_entry")
+    ends = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
+    assert [s for role, s, _ in ends if role == "library"] == ["cudnnBackendExecute", "cudnnConvolveForward"]
+
+
+def test_a_library_that_may_be_used_comes_before_the_stub_that_serves_where_it_may_not():
+    more = "void f_kernel(const Tensor& t) {\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) {\n    g(a);\n  });\n}\n"
+    stub = STUB.replace("void f_kernel(const Tensor& t) {}\n", more)
+    f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_entry")
+    for question, ends in (("use_blas_gemm(self)", ["sgemm_", "f_stub", "f_kernel", "lambda"]), ("self.dtype() == kHalf", ["f_stub", "f_kernel", "lambda", "sgemm_"])):
+        body = f"void f_entry(const Tensor& self) {{\n  if ({question}) {{\n    sgemm_(self);\n    return;\n  }}\n  f_stub(kCPU, self);\n}}\n"
+        found = steps({N + "cpu/F.cpp": f"namespace at::native {{\n{stub}{body}}}\n"}, f, key="CPU")
+        assert [s for role, s, _ in found if role not in ("entry", "registration")] == ends
+
+
+def test_the_place_to_open_is_on_the_main_way():
+    entry, helper, library = Step("entry", "f", "F.cpp", 1), Step("kernel", "gemm", "F.cpp", 2), Step("library", "sgemm_", "F.cpp", 3)
+    stub = (Step("stub", "s", "F.cpp", 3), Step("registration", "s", "S.cpp", 4), Step("kernel", "k", "S.cpp", 5))
+    assert main_step((entry, helper, library, *stub)) == helper
+    assert main_step((entry, helper, *stub, library)) == stub[-1]
+
+
+def test_two_calls_of_one_function_of_a_library_are_one_end_and_two_nodes_of_a_graph_keep_their_conditions():
+    body = "void f_entry(const Tensor& self) {\n  if (n == 1) {\n    fbgemm::fbgemmConv(self);\n  } else {\n    fbgemm::fbgemmConv(self);\n  }\n  qnnpack::qnnpackConv(self);\n}\n"
+    assert [s for role, s, _ in found(body) if role == "library"] == ["fbgemmConv", "qnnpackConv"]
+    body = "void f_entry(const Tensor& self) {\n  if (a == b) {\n    [mpsGraph sinWithTensor:a name:nil];\n  } else {\n    [mpsGraph sinWithTensor:a name:nil];\n  }\n}\n"
+    f = operator("f(Tensor self) -> Tensor", "MPS", "at::native::f_entry")
+    maker, _ = made({N + "mps/operations/F.mm": f"namespace at::native {{\n{body}}}\n"}, f)
+    (end,) = [s for s in maker.chain(f, "MPS").steps if s.role == "library"]
+    assert end.branch
+
+
+def test_of_the_ends_the_first_one_without_a_condition_is_the_place_to_open():
+    entry, graph, metal = Step("entry", "f", "F.mm", 1), Step("library", "node", "F.mm", 2), Step("device", "kernel", "F.metal", 3, "", "self.is_complex()")
+    assert main_step((entry, graph, metal)) == graph
+    assert main_step((entry, metal, graph)) == graph

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What most people run: what an argument's default asks for, the last dimension."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sources import N, operator, steps
+
+from cartographer.link.conditions import weight
+from cartographer.link.defaults import asked_for
+
+ONE, TWO, ELSE = ("p == static_cast<double>(1)",), ("val == 2.0 && p == 2",), ("!(p == 2)",)
+SCHEMA = "aten::f(Tensor self, Scalar ord=2, int dim=1) -> Tensor"
+
+
+def test_of_ways_that_a_number_tells_apart_the_one_for_the_default_is_usual():
+    assert asked_for([ONE, TWO, ELSE, ()], SCHEMA) == {TWO}
+    assert asked_for([TWO, ELSE], SCHEMA) == frozenset()  # nothing else is asked for
+    assert asked_for([ONE, TWO], SCHEMA.replace("ord=2", "ord")) == frozenset()
+    assert asked_for([ONE, TWO], SCHEMA.replace("Scalar ord=2", "int ord=2")) == frozenset()
+    assert asked_for([ONE, TWO], "no schema") == frozenset()
+
+
+def test_a_functor_for_the_default_comes_first():
+    body = ("template <typename func_t> __global__ void reduce_kernel(func_t f) {}\n"
+        "template <typename func_t> void gpu_reduce_kernel(TensorIterator& iter, const func_t& f) { reduce_kernel<func_t><<<8, 64>>>(f); }\n"
+        + "".join(f"struct Norm{n}Ops {{\n  float reduce(float a) {{ return a; }}\n  float combine(float a) {{ return a; }}\n  float project(float a) {{ return a; }}\n}};\n"
+                  for n in ("", "One", "Two"))
+        + "void f_cuda(const Tensor& self) {\n  if (p == 1) {\n    gpu_reduce_kernel(iter, NormOneOps{});\n  } else if (p == 2) {\n    gpu_reduce_kernel(iter, NormTwoOps{});\n"
+        "  } else {\n    gpu_reduce_kernel(iter, NormOps{});\n  }\n}\n")  # fmt: skip
+    for default, first in (("=2", "NormTwoOps"), ("", "NormOps")):
+        f = operator(f"norm(Tensor self, Scalar ord{default}) -> Tensor", "CUDA", "at::native::f_cuda")
+        found = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
+        assert next(s for role, s, _ in found if role == "device") == first
+
+
+def test_the_last_dimension_is_the_usual_one():
+    last = "input_.ndimension() > 0 && dim_ == input_.ndimension() - 1"
+    assert weight((last,)) < weight((f"!({last})",))
+    assert weight(("n == input.size(0) - 1",)) > 0

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions of a CPU's kernels that loop over elements themselves: the end of a way, after every better one."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sources import N, operator, steps
+
+from cartographer.link.plain import loops_over_elements
+
+FILL = "template <typename scalar_t>\nvoid fill_impl(const Tensor& t) {\n  scalar_t* data = t.data_ptr<scalar_t>();\n  for (int i = 0; i < 8; i++) {\n    data[i] = 0;\n  }\n}\n"
+
+
+def found(body, key="CPU"):
+    f = operator("f(Tensor self) -> Tensor", key, "at::native::f_entry")
+    others = [operator(f"{name}(Tensor self) -> Tensor", "CPU", f"at::native::{name}") for name in ("empty_like", "fill")]
+    return steps({N + "F.cpp": f"namespace at::native {{\n{FILL}{body}}}\n"}, f, *others, key=key)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(scalar_t* data) { for (auto i : irange(n)) { data[i] = 1; } }", True), ("(T* out) { for (;;) { *out++ = 1; } }", True),
+        ("() { auto p = t.data_ptr<scalar_t>(); for (;;) { v.store(p + d); } }", True), ("(float* data) { data[0] = 1; }", False),
+        ("(float* data) { for (;;) { sum += data[i]; } }", False), ("() { auto p = t.data_ptr<int64_t>(); for (;;) { sizes[i] = p[i]; } }", False),
+        ("(Tensor t) { for (auto i : irange(n)) { sizes[i] = t.size(i); } }", False), ("(T* p) { for (;;) { if (p[i] == 1) return; } }", False),
+    ],
+)  # fmt: skip
+def test_a_loop_that_writes_elements_of_tensors_is_work(text, expected):
+    assert loops_over_elements(text) is expected
+
+
+def test_a_function_that_loops_itself_ends_a_way_on_a_cpu_and_what_else_is_called_stands_behind():
+    body = "void f_entry(const Tensor& self) {\n  auto t = at::empty_like(self);\n  fill_impl<float>(t);\n}\n"
+    assert found(body) == [("entry", "f_entry", 9), ("device", "fill_impl", 3), ("calls", "empty_like", 10)]
+    assert found(body, "CUDA") == [("entry", "f_entry", 9), ("calls", "empty_like", 10)]
+
+
+def test_such_a_function_comes_after_a_loop_that_is_handed_to_a_launcher_and_after_an_operator_that_works():
+    body = "void f_entry(const Tensor& self) {\n  if (big) {\n    fill_impl<float>(self);\n  } else {\n    at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) {\n      g(a);\n    });\n  }\n}\n"
+    assert found(body) == [("entry", "f_entry", 9), ("device", "lambda", 13), ("device", "fill_impl", 3)]
+    body = "void fill(const Tensor& self) {\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) { g(a); });\n}\nvoid f_entry(const Tensor& self) {\n  at::fill(self);\n  fill_impl<float>(self);\n}\n"
+    assert [(role, line) for role, _, line in found(body)] == [("entry", 12), ("calls", 13), ("entry", 9), ("device", 10)]
+
+
+def test_the_kernel_of_a_stub_ends_in_the_function_that_loops():
+    body = ('DEFINE_DISPATCH(f_stub);\nvoid f_kernel(const Tensor& t) {\n  AT_DISPATCH_ALL_TYPES(t, "f", [&] { fill_impl<scalar_t>(t); });\n}\n'
+        "REGISTER_DISPATCH(f_stub, &f_kernel)\nvoid f_entry(const Tensor& self) { f_stub(kCPU, self); }\n")  # fmt: skip
+    files = {N + "cpu/F.cpp": f"namespace at::native {{\n{FILL}{body}}}\n"}
+    assert steps(files, operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_entry"), key="CPU")[-2:] == [("kernel", "f_kernel", 10), ("device", "fill_impl", 3)]
