@@ -8,7 +8,7 @@
                    inside adds classes in functions, stringified device code, and a second reading by grammar
     calls          bodies: each bracket once, names read backwards from it
     metal, objc    what these two languages add
-    python         by tree-sitter
+    python         by tree-sitter, from a text without what nothing is looked for in (abridge)
     parsing        the only home of tree_sitter
     pool, cache    many files over all cores, kept by blob id
 

@@ -12,12 +12,19 @@ if TYPE_CHECKING:
     from cartographer.scan.preprocess import Source
 
 # All of these match in the reversed text.
-_NAME_BACK = re.compile(r"\s*+([A-Za-z0-9_]++~?(?:\s*+(?:::|\.|>-)\s*+[A-Za-z0-9_]++)*+(?:\s*+(?:::|\.|>-))?+)")
-_WORD_BACK = re.compile(r"\s++(?:([A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)|(>))")
+# A name, and the word or the type with template arguments that stands before it.
+_NAME_BACK = re.compile(
+    r"\s*+([A-Za-z0-9_]++~?(?:\s*+(?:::|\.|>-)\s*+[A-Za-z0-9_]++)*+(?:\s*+(?:::|\.|>-))?+)"
+    r"(?:\s++(?:([A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)|(>)))?+",
+)
 _ANGLE_BACK = re.compile(r"[<>(){};]|&&(?=\s*\w)|\|\|")
 NO_CALLS = frozenset(
     ["if", "while", "for", "switch", "return", "sizeof", "alignof", "alignas", "decltype", "catch", "else", "do", "try", "case", "typeid", "noexcept", "and", "or", "not", "static_cast", "const_cast", "reinterpret_cast", "dynamic_cast", "new", "delete", "throw", "const", "defined", "__attribute__", "operator", "static_assert", "template", "typename", "class", "struct", "union", "enum", "namespace", "auto", "co_return", "co_await", "constexpr", "mutable", "__asm__", "asm", "void", "override", "final", "requires", "volatile"],
 )
+
+
+# A name, its template arguments, where it begins, the word before it, and the template arguments of that.
+Named = tuple[str, str, int, str, str]
 
 
 class Backwards:
@@ -28,8 +35,8 @@ class Backwards:
         self.plain = source.plain
         self.text = source.code[::-1]
 
-    def name(self, at: int, floor: int) -> tuple[str, str, int] | None:
-        """The name that ends before `at`, its template arguments, and where it begins."""
+    def name(self, at: int, floor: int) -> Named | None:
+        """The name that ends before `at`."""
         back = self.text
         size = len(back)
         m = _NAME_BACK.match(back, size - at)
@@ -44,17 +51,16 @@ class Backwards:
             if opening < 0 or (m := _NAME_BACK.match(back, size - opening)) is None:
                 return None
             template = " ".join(real_text(self.plain[opening + 1 : begin]).split())
-        name = m.group(1)[::-1]
-        start = size - m.end()
+        start = size - m.end(1)
+        name = self.code[start : size - m.start(1)]
         if start < floor or name[0].isdigit():
             return None
         if not name.isidentifier():
-            if name[0] in " \t\n":
-                name = name.lstrip()
             name = "".join(name.split())
             if name.startswith("::") and self.code[start - 1] == ">":
                 name, template = self._scoped(name, template, start)
-        return name, template, start
+        word, of_type = self._word(m, floor) if m.lastindex != 1 else ("", "")
+        return name, template, start, word, of_type
 
     def _scoped(self, name: str, template: str, start: int) -> tuple[str, str]:
         """`Foo<T>::name`: the whole name, and T when the name has no arguments of its own."""
@@ -90,19 +96,18 @@ class Backwards:
                 return -1
         return -1
 
-    def word(self, start: int, floor: int) -> tuple[str, str]:
+    def _word(self, m: re.Match[str], floor: int) -> tuple[str, str]:
         """The word before a name, with template arguments when it is a type that has some."""
-        m = _WORD_BACK.match(self.text, len(self.text) - start)
-        if m is None or len(self.text) - m.end() < floor:
+        begin = len(self.text) - m.end()
+        if begin < floor:
             return "", ""
-        if m.group(1):
-            return m.group(1)[::-1], ""
-        closing = len(self.text) - m.end()
-        opening = self._open_angle(closing)
+        if m.group(2):
+            return m.group(2)[::-1], ""
+        opening = self._open_angle(begin)
         named = _NAME_BACK.match(self.text, len(self.text) - opening) if opening > 0 else None
         if named is None:
             return "", ""
         word = "".join(named.group(1)[::-1].split())
         if word in NO_CALLS:
             return "", ""
-        return word, " ".join(real_text(self.plain[opening + 1 : closing]).split())
+        return word, " ".join(real_text(self.plain[opening + 1 : begin]).split())

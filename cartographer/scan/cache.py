@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _DECODER = msgspec.msgpack.Decoder(FileFacts)
 _ENCODER = msgspec.msgpack.Encoder()
-_SCHEMA = "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, sum INTEGER NOT NULL, data BLOB NOT NULL) WITHOUT ROWID"
+_SCHEMA = "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, sum INTEGER NOT NULL, data BLOB NOT NULL)"
 
 
 def encode(facts: FileFacts) -> bytes:

@@ -8,6 +8,7 @@ CUDA's `<<<…>>>` or Objective-C would spoil for one.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from cartographer.model.fact import Call, Exit
@@ -17,14 +18,16 @@ from cartographer.scan.preprocess import real_text
 from cartographer.scan.text import CUT, items, true_commas
 
 if TYPE_CHECKING:
+    from cartographer.scan.backwards import Named
     from cartographer.scan.preprocess import Guards, Source
 
-_TOKEN = re.compile(r"[(){},;\[]")
+# A bracket, a comma or a semicolon, with the label that follows or, where a bracket holds no others, with all that it holds.
+_TOKEN = re.compile(r"[(){},;\[](?:(?<=[;{}])\s*+(?:case|default|else)\b()|(?<=\()[^(){}\[\];]*+\)|(?<=\{)[^(){}\[\];]*+\})?+")
 _LAMBDA = re.compile(r"\[[^\[\]]*+\]\s*+((?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+)(?=[({]|mutable\b|->)")
 _LABEL = re.compile(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
 _MESSAGE = re.compile(r"\[\s*+([A-Za-z_][\w.]*+)\s++([A-Za-z_]\w*)\s*+(?=[:\]])")
 _MESSAGE_TO_RESULT = re.compile(r"\[\s*\[[^\[\]]*+\]\s*+([A-Za-z_]\w*)\s*+(?=[:\]])")
-_REFERENCE = re.compile(r"&?\s*((?:::)?[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*)(?:<(.*)>)?$")
+_REFERENCE = re.compile(r"&?\s*+((?:::)?[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)*+)(?:<(.*)>)?$")
 _CONSTANT = re.compile(r"k[A-Z]|[A-Z_]|nullopt|npos|ignore|move")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*$")
 _CONDITIONS = frozenset(("if", "constexpr", "while", "for", "switch"))
@@ -57,9 +60,9 @@ class _Use:
 class _Open:
     """An open bracket, and what it belongs to."""
 
-    __slots__ = ("at", "brace", "commas", "condition", "inside", "keyword", "leaves", "left", "saved", "singles", "statement", "use")
+    __slots__ = ("at", "brace", "commas", "condition", "final", "inside", "keyword", "left", "saved", "singles", "statement", "use")
 
-    def __init__(self, at: int, *, brace: bool, use: _Use | None = None, keyword: str = "") -> None:
+    def __init__(self, at: int, brace: bool, use: _Use | None = None, keyword: str = "") -> None:
         self.at = at
         self.brace = brace
         self.use = use
@@ -68,10 +71,13 @@ class _Open:
         self.condition = ""  # of a block: why it runs
         self.saved: tuple[str, ...] | None = None  # conditions to return to when the block closes
         self.inside: tuple[str, ...] = ()  # conditions with which it began
-        self.singles: list[tuple[tuple[str, ...], str, int]] = []  # (conditions before, condition, begin) of statements without braces
+        self.singles: tuple[_Single, ...] = ()  # the conditions of a statement without braces
         self.statement = at + 1  # where the statement that is read begins
-        self.leaves = False  # whether the last statement leaves the function
-        self.left: list[_Exit] = []  # the ways out that its later statements come after
+        self.final = -1  # where the last one began, -1 when that was a block
+        self.left: tuple[_Exit, ...] = ()  # the ways out that its later statements come after
+
+
+_Single = tuple[tuple[str, ...], str, int]  # the conditions before, one more, where the statement begins
 
 
 class _Exit:
@@ -114,7 +120,7 @@ class _Pass:
         self.start = start
         self.end = end
         self.uses: list[_Use] = []
-        self.base = _Open(start, brace=True)
+        self.base = _Open(start, True)
         self.stack: list[_Open] = [self.base]
         self.exits: list[_Exit] = []
         self.conditions: tuple[str, ...] = ()
@@ -127,27 +133,38 @@ class _Pass:
     def run(self) -> tuple[tuple[Call, ...], tuple[Exit, ...]]:
         """Read the body."""
         code = self.code
+        stack = self.stack
         for m in _TOKEN.finditer(code, self.start, self.end):
-            c = m[0]
-            if c == ",":
-                if m.start() > self.anonymous_at:  # not in a lambda's captures
-                    self.stack[-1].commas.append(m.start())
-            elif c == "(":
-                self._open_paren(m.start())
+            at = m.start()
+            end = m.end()
+            c = code[at]
+            if c == "(":
+                self._paren(at, end - 1)
+            elif c == ",":
+                if at > self.anonymous_at:  # not in a lambda's captures
+                    stack[-1].commas.append(at)
             elif c == ")":
-                self._close_paren(m.start())
-            elif c == ";":
-                self._semicolon(m.start())
-                self._labels(m.end())
-            elif c == "{":
-                self._block(m.start())
-                self._labels(m.end())
-            elif c == "}":
-                self._close_brace(m.start())
-                self._labels(m.end())
+                self._close_paren(at)
+            elif c == "[":
+                self._bracket(at)
             else:
-                self._bracket(m.start())
+                self._brace_or_end(c, at, at if m.lastindex else end - 1)
+                if m.lastindex:
+                    self._labels(at + 1)
         return self._result(), self._ways_out()
+
+    def _brace_or_end(self, sign: str, at: int, closing: int) -> None:
+        """A semicolon or a brace; `closing` is where one ends that holds no other brackets, else `at`."""
+        if sign == ";":
+            self._semicolon(at)
+        elif sign == "}":
+            self._close_brace(at)
+        else:
+            self._block(at)
+            if closing > at:
+                self.stack[-1].commas = self._commas(at, closing)
+                self._close_brace(closing)
+                self._labels(closing + 1)
 
     # --- names ----------------------------------------------------------------------------------------------------
 
@@ -164,25 +181,43 @@ class _Pass:
             self.anonymous_at = m.end()
             self.uses.append(self.anonymous)
 
-    def _open_paren(self, at: int) -> None:
-        before = self.code[at - 1]
-        if not (before.isalnum() or before in "_> \n\t") or at in (self.start, self.anonymous_at):
-            self.stack.append(_Open(at, brace=False))
-            return
-        found = self.back.name(at, self.start)
-        if found is None:
-            self.stack.append(_Open(at, brace=False))
-            return
-        name, template, start = found
-        if name in NO_CALLS:
-            self.stack.append(_Open(at, brace=False, keyword=name if name in _CONDITIONS else ""))
-            return
-        use = self._call(name, template, start, at)
+    def _paren(self, at: int, closing: int) -> None:
+        """A parenthesis; `closing` is where it ends when it holds no other brackets, else `at`."""
+        use, keyword = self._before(at)
         if use is not None:
             self.uses.append(use)
-        self.stack.append(_Open(at, brace=False, use=use))
+        if closing == at:
+            self.stack.append(_Open(at, False, use, keyword))
+        elif use is not None:
+            self._finish(use, at, closing)
+        elif keyword:
+            self._condition(keyword, at, closing)
 
-    def _call(self, name: str, template: str, start: int, at: int) -> _Use | None:
+    def _before(self, at: int) -> tuple[_Use | None, str]:
+        """The use or the keyword that a parenthesis belongs to, if any."""
+        before = self.code[at - 1]
+        if not (before.isalnum() or before in "_> \n\t") or at == self.anonymous_at or at == self.start:  # noqa: PLR1714 - it is asked of each
+            return None, ""
+        found = self.back.name(at, self.start)
+        if found is None:
+            return None, ""
+        if found[0] in NO_CALLS:
+            return None, found[0] if found[0] in _CONDITIONS else ""
+        return self._call(found, at), ""
+
+    def _commas(self, opening: int, closing: int) -> list[int]:
+        """The commas in a bracket without other brackets; those of a lambda's captures separate nothing."""
+        find = self.code.find
+        commas: list[int] = []
+        if opening > self.anonymous_at:
+            at = find(",", opening, closing)
+            while at >= 0:
+                commas.append(at)
+                at = find(",", at + 1, closing)
+        return commas
+
+    def _call(self, found: Named, at: int) -> _Use | None:
+        name, template, start, word, of_type = found
         if at in self.launches:
             use = _Use(start, name, "launch", self.conditions, template)
             begin, end = self.launches[at]
@@ -193,7 +228,6 @@ class _Pass:
             form = "method"
         elif _CAPITALS.match(name):
             form = "macro"
-        word, of_type = self.back.word(start, self.start)
         if word:
             if word == "new":
                 form = "construct"
@@ -211,8 +245,7 @@ class _Pass:
         if found is None or self.anonymous is not None:
             self._open_brace(at, None)
             return
-        name, template, start = found
-        word, of_type = self.back.word(start, self.start)
+        name, template, start, word, of_type = found
         if name in NO_CALLS or name[0] in ".-" or self.code[start - 1] == "@" or word in _SCOPES or word in ("final", "typename"):
             self._open_brace(at, None)
             return
@@ -230,21 +263,23 @@ class _Pass:
             return  # a stray one
         top = stack.pop()
         if top.use is not None:
-            self._finish(top, at)
+            self._finish(top.use, top.at, at, top.commas)
         elif top.keyword:
-            self._condition(top, at)
+            self._condition(top.keyword, top.at, at)
 
-    def _finish(self, top: _Open, at: int) -> None:
-        use = top.use
-        assert use is not None
-        use.end = at
-        texts = []
-        begin = top.at + 1
-        commas = top.commas
+    def _finish(self, use: _Use, opening: int, closing: int, commas: list[int] | None = None) -> None:
+        """Give a use what stands in its brackets; without `commas` no others stand between them."""
+        use.end = closing
+        begin = opening + 1
+        if begin == closing:
+            return
+        if commas is None:
+            commas = self._commas(opening, closing)
         if commas and self.code.find("<", begin, commas[-1]) >= 0:
-            commas = true_commas(self.code, begin, commas, at)
-        for comma in (*commas, at):
-            text = self.plain[begin : min(comma, begin + 1000)]
+            commas = true_commas(self.code, begin, commas, closing)
+        texts = []
+        for comma in (*commas, closing):
+            text = self.plain[begin : comma if comma - begin < 1000 else begin + 1000]
             begin = comma + 1
             if "\n" in text or "  " in text:
                 text = " ".join(text.split())
@@ -253,10 +288,10 @@ class _Pass:
         if len(texts) > 1 or texts[0]:
             use.arguments = tuple(texts)
 
-    def _condition(self, top: _Open, at: int) -> None:
-        if top.keyword not in ("if", "constexpr"):
+    def _condition(self, keyword: str, opening: int, closing: int) -> None:
+        if keyword not in ("if", "constexpr"):
             return
-        self._enter(_cut(" ".join(real_text(self.plain[top.at + 1 : min(at, top.at + 1000)]).split())), at + 1)
+        self._enter(_cut(" ".join(real_text(self.plain[opening + 1 : min(closing, opening + 1000)]).split())), closing + 1)
 
     def _enter(self, condition: str, after: int) -> None:
         code = self.code
@@ -265,7 +300,7 @@ class _Pass:
         if after < self.end and code[after] == "{":
             self.armed = condition
         else:
-            self.stack[-1].singles.append((self.conditions, condition, after))
+            self.stack[-1].singles += ((self.conditions, condition, after),)
             self.conditions = (*self.conditions, condition)
 
     def _labels(self, at: int) -> None:
@@ -289,28 +324,28 @@ class _Pass:
         self.anonymous = None
         if top.singles:
             (self.conditions, _, _), (_, self.last, begin) = top.singles[0], top.singles[-1]
-            if len(top.singles) == 1 and _LEAVES.match(self.code, begin, at):
+            if len(top.singles) == 1 and _LEAVES.match(self.code, begin):
                 self._leave(self.last, at)
-            top.singles = []
-            top.leaves = False
+            top.singles = ()
+            top.final = -1
         else:
-            top.leaves = _LEAVES.match(self.code, top.statement, at) is not None
+            top.final = top.statement
         top.statement = at + 1
 
     def _leave(self, condition: str, after: int) -> None:
         """What follows in the innermost block runs only where a condition did not hold."""
         way_out = _Exit(condition, after)
         self.exits.append(way_out)
-        self.stack[-1].left.append(way_out)
+        self.stack[-1].left += (way_out,)
 
     @staticmethod
     def _end_exits(block: _Open, at: int) -> None:
         for way_out in block.left:
             way_out.end = at
-        block.left = []
+        block.left = ()
 
     def _open_brace(self, at: int, use: _Use | None) -> None:
-        opened = _Open(at, brace=True, use=use)
+        opened = _Open(at, True, use)
         opened.saved = self.conditions
         if use is None and self.anonymous is not None:
             opened.use, self.anonymous = self.anonymous, None
@@ -326,7 +361,7 @@ class _Pass:
         while len(stack) > 1 and not stack[-1].brace:
             top = stack.pop()
             if top.use is not None:
-                self._finish(top, at)
+                self._finish(top.use, top.at, at, top.commas)
         if len(stack) == 1:
             return
         top = stack.pop()
@@ -338,15 +373,15 @@ class _Pass:
             if top.use.form == "lambda":
                 top.use.end = at
                 return
-            self._finish(top, at)
+            self._finish(top.use, top.at, at, top.commas)
             return
         around = stack[-1]
         if around.singles:
             self.conditions = around.singles[0][0]
-            around.singles = []
-        elif top.condition and top.leaves:
+            around.singles = ()
+        elif top.condition and top.final >= 0 and _LEAVES.match(self.code, top.final):
             self._leave(top.condition, at)
-        around.statement, around.leaves = at + 1, False
+        around.statement, around.final = at + 1, -1
 
     # --- the result -----------------------------------------------------------------------------------------------
 
@@ -354,22 +389,25 @@ class _Pass:
         source = self.source
         outer = source.guards(self.start)
         uniform = source.one_condition(self.start, self.end)
-        line = source.line
-        calls: list[tuple[int, Call]] = []
+        line_ends = source.line_ends
+        calls: list[Call] = []
+        begins: list[int] = []  # where each of them begins
         for use in self.uses:
             at = use.at
             guards: Guards = () if uniform else _inner(source.guards(at), outer)
-            number = line(self._name_at(use))
-            calls.append((at, Call(
+            number = bisect_right(line_ends, self._name_at(use)) + 1
+            calls.append(Call(
                 use.name, use.form, number, use.arguments, use.template,
-                line(use.end) if use.end >= 0 else number, guards, use.conditions, use.launch,
-            )))
+                bisect_right(line_ends, use.end) + 1 if use.end >= 0 else number, guards, use.conditions, use.launch,
+            ))
             if use.arguments or use.template:
-                calls.extend((at, c) for c in self._references(use, number, guards))
-        if self.messages:
-            calls.extend(self._messages(() if uniform else outer, uniform=uniform))
-            calls.sort(key=lambda pair: pair[0])
-        return tuple(call for _, call in calls)
+                calls += self._references(use, number, guards)
+            if self.messages:
+                begins += [at] * (len(calls) - len(begins))
+        if not self.messages:
+            return tuple(calls)
+        both = [*zip(begins, calls, strict=True), *self._messages(() if uniform else outer, uniform=uniform)]
+        return tuple(call for _, call in sorted(both, key=lambda pair: pair[0]))
 
     def _ways_out(self) -> tuple[Exit, ...]:
         line = self.source.line
@@ -377,7 +415,7 @@ class _Pass:
 
     def _name_at(self, use: _Use) -> int:
         """Where the called name itself stands: a chain of members may run over lines."""
-        if "." not in use.name and "->" not in use.name:
+        if ("." not in use.name and "->" not in use.name) or self.code.startswith(use.name, use.at):
             return use.at
         last = _LAST_NAME.search(use.name)
         at = self.code.find(last.group(), use.at, use.at + len(use.name) + CUT) if last is not None else -1
@@ -385,18 +423,19 @@ class _Pass:
 
     def _references(self, use: _Use, line: int, guards: Guards) -> list[Call]:
         found = []
+        names = self.names
         texts: tuple[str, ...] = use.arguments
         if use.template:
             texts = (*texts, *(t.strip() for t in use.template.split(",")))
         for text in texts:
-            if not text or text[-1] in ")\"'" or text[0] in "\"(['0123456789!":
+            if not text or text[-1] in ")\"'" or text[0] in "\"(['0123456789!" or (text.isidentifier() and text not in names):
                 continue
             m = _REFERENCE.match(text)
             if m is None:
                 continue
             name = m.group(1)
             last = name.rsplit("::", 1)[-1]
-            if last in self.names or (last != name and _CONSTANT.match(last) is None and not name.startswith("std::")):
+            if last in names or (last != name and _CONSTANT.match(last) is None and not name.startswith("std::")):
                 found.append(Call(name, "reference", line, (), (m.group(2) or "")[:CUT], line, guards, use.conditions))
         return found
 

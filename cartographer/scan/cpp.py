@@ -48,15 +48,14 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
     found = outline(source, metal=language is Language.METAL)
     names = frozenset(f.name for f in found.found if f.kind in _REFERRED)
     bodies = BodyReader(source, names, messages=language is Language.OBJCXX)
-    whole_bodies = BodyReader(whole, names, messages=True)
     uses = _uses(source, found)
     return FileFacts(
         language=language.value,
-        lines=len(source.newlines) + (not data.endswith(b"\n") and bool(data)),
+        lines=len(source.line_ends) + (not data.endswith(b"\n") and bool(data)),
         error_nodes=len(found.unread),
         error_bytes=sum(end - start for start, end, _ in found.unread),
         definitions=(
-            *(_definition(source, f, bodies) for f in found.found), *(_method(whole, c, m, whole_bodies) for c, m in methods),
+            *(_definition(source, f, bodies) for f in found.found), *_methods(whole, methods, names),
             *(host_kernels(source.macros, uses) if found.metal else _in_strings(source)),
         ),
         macros=source.macros,
@@ -75,6 +74,12 @@ def _definition(source: Source, f: Found, bodies: BodyReader) -> Definition:
         guards=source.guards(f.at), macro=f.macro, bases=f.bases, calls=calls,
         text=source.text(f.start, f.end + 1) if f.keep_text else "", specialization=f.specialization, exits=exits,
     )
+
+
+def _methods(source: Source, methods: list[tuple[str, Method]], names: frozenset[str]) -> list[Definition]:
+    """The methods of Objective-C's classes, from the text with its @-blocks."""
+    bodies = BodyReader(source, names, messages=True) if methods else None
+    return [_method(source, owner, method, bodies) for owner, method in methods] if bodies is not None else []
 
 
 def _method(source: Source, owner: str, method: Method, bodies: BodyReader) -> Definition:

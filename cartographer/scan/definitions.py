@@ -33,7 +33,7 @@ _USING = re.compile(r"using\s+((?:namespace\s+)?[\w:]+)\s*$")
 _KEYWORD_HEADS = frozenset(["if", "else", "for", "while", "do", "switch", "return", "case", "goto", "break", "continue", "delete", "new", "throw", "static_assert"])
 _DEVICE = re.compile(r"__device__|\bC10_DEVICE\b")
 _HOST = re.compile(r"__host__|\bC10_HOST\b")
-_LIBRARY = re.compile(r"\bLibrary\s*&|RegisterOperators")
+_LIBRARY = re.compile(r"\bLibrary\s*&")
 _LIBRARY_HEAD = re.compile(r"(?:STABLE_)?TORCH_LIBRARY")
 
 
@@ -206,7 +206,7 @@ class OutlineReader:
             self._add(
                 "variable", f"{scope}::{name}" if scope else name, head, name_at, at, body=(group[0] + 1, group[1]),
                 returns=folded(self.source.text(head.start, name_at)),
-                keep_text=_LIBRARY.search(self.code, head.start, at) is not None,
+                keep_text=self._registers(head.start, at),
             )
 
     def _braced(self, head: Head, at: int, closing: int) -> None:
@@ -235,7 +235,7 @@ class OutlineReader:
         self._add(
             kind, f"{scope}::{name}" if scope else name, head, name_at, at, body=(equals + 1, at),
             returns=folded(self.source.text(head.start, name_at)),
-            keep_text=_LIBRARY.search(code, head.start, at) is not None,
+            keep_text=self._registers(head.start, at),
         )
 
     def _add(self, kind: str, name: str, head: Head, name_at: int, end: int, **more: object) -> Found:
@@ -343,13 +343,20 @@ class OutlineReader:
         if body is not None:
             found.keep_text = (
                 _LIBRARY_HEAD.match(read.macro[0]) is not None if read.macro
-                else _LIBRARY.search(self.code, read.group[0], read.group[1]) is not None
+                else self._registers(*read.group)
             )
         if kind == "metal-kernel" and (host := _HOST_NAME.search(self.plain, self.head, read.name_at)) is not None:
             found.macro = ("host_name", read.name)
             found.name = found.qualname = host.group(1)
         self.outline.found.append(found)
         return found
+
+    def _registers(self, start: int, end: int) -> bool:
+        """Whether the code between two offsets names what operators are registered with."""
+        find = self.code.find
+        return find("RegisterOperators", start, end) >= 0 or (
+            find("Library", start, end) >= 0 and _LIBRARY.search(self.code, start, end) is not None
+        )
 
     def _kind(self, read: heads.FunctionHead, body: Range | None) -> str:
         if "__global__" in read.before:

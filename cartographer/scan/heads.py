@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+import string
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cartographer.scan.preprocess import folded
 from cartographer.scan.text import close_angle, items
@@ -12,8 +14,8 @@ from cartographer.scan.text import close_angle, items
 Range = tuple[int, int]
 Named = tuple[int, str, str, str]  # offset, last part, qualifiers, template arguments
 
-_LEAD = re.compile(r"\s*(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<)|[A-Z][A-Z0-9]*_[A-Z0-9_]+\s+(?=(?:template|namespace|inline|extern|class|struct|enum|using|static)\b))")
-_TAIL_NAME = re.compile(r"(?:~[ \t]*)?[A-Za-z_]\w*$")
+_LEAD = re.compile(r"\s*+(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<)|[A-Z][A-Z0-9]*_[A-Z0-9_]+\s+(?=(?:template|namespace|inline|extern|class|struct|enum|using|static)\b))")
+_WORD_SIGNS = string.ascii_letters + string.digits + "_"
 _OPERATOR = re.compile(
     r"((?:[\w:]|<[\w:,\s]*>)*?)\boperator\s*(\(\s*\)|\[\s*\]|[^\w\s(]+|\"\s*\"\s*\w+|(?:new|delete)(?:\s*\[\s*\])?"
     r"|[\w:<>,\s]+?[\s&*]*)\s*$",
@@ -38,8 +40,8 @@ _ENUM = re.compile(r"(?:typedef\s+)?enum\b(?:\s+(?:class|struct)\b)?(?:\s+[A-Z][
 _CLASS = re.compile(r"(?:(?:typedef|static|const|constexpr|friend|[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s+)*(class|struct|union)\b")
 _FINAL = re.compile(r"\s*\bfinal\b\s*$")
 _LAMBDA = re.compile(r"=\s*\[[^\[\]]*\]")
-_EQUALS = re.compile(r"(?<![=!<>+\-*/%&|^])=(?!=)")
-_COLON = re.compile(r"(?<!:):(?!:)")
+_EQUALS = re.compile(r"=(?!=)(?<![=!<>+\-*/%&|^]=)")  # what begins with a letter is found fastest
+_COLON = re.compile(r":(?!:)(?<!::)")
 
 
 @dataclass(slots=True)
@@ -205,11 +207,11 @@ def name_before(code: str, start: int, end: int) -> Named:
             if not parts:
                 specialization = folded(code[opening + 1 : at - 1])
             at = _step_back(code, start, opening)
-        m = _TAIL_NAME.search(code, max(start, at - 200), at)
-        if m is None:
+        name_at, name = _last_name(code, max(start, at - 200), at)
+        if not name:
             break
-        parts.append(m.group(0).replace(" ", ""))
-        first = at = m.start()
+        parts.append(name)
+        first = at = name_at
         before = _step_back(code, start, at)
         if before - 2 < start or code[before - 2 : before] != "::":
             break
@@ -217,6 +219,16 @@ def name_before(code: str, start: int, end: int) -> Named:
     if not parts:
         return end, "", "", ""
     return first, parts[0], "::".join(reversed(parts[1:])), specialization
+
+
+def _last_name(code: str, start: int, end: int) -> tuple[int, str]:
+    """Where the name that ends at `end` begins, and the name, "" when there is none; a destructor's has its tilde."""
+    before = code[start:end].rstrip(_WORD_SIGNS)
+    name = code[start + len(before) : end].lstrip(string.digits)
+    at = end - len(name)
+    if name and code[start:at].rstrip(" \t").endswith("~"):
+        return code.rindex("~", start, at), "~" + name
+    return at, name
 
 
 def _step_back(code: str, start: int, at: int) -> int:
@@ -357,6 +369,7 @@ def _function(
     return FunctionHead(name, scope, name_at, texts, returns, specialization, macro, before, parameters)
 
 
+@lru_cache(maxsize=4096)
 def _returns(before: str, tail: str) -> str:
     """The return type, with `static` when the function is."""
     arrow = tail.find("->")

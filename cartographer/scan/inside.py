@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,12 @@ from cartographer.scan.outline import Brackets, Found, Outline, Use
 from cartographer.scan.text import Parens, brace_table, items
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cartographer.scan.preprocess import Source
 
 _STRINGIFIED = re.compile(r"(?:(\w+)\s*=\s*(?:[\w:]+\s*\+\s*)*)?\w*stringify\w*\s*\(")
+_BEFORE_STRINGIFIED = string.ascii_letters + string.digits + "_:+= \t\n"
 _LOCAL_CLASS = re.compile(r"(?<!\w)(?:struct|class)\b[^;{}()=]*\{")
 
 
@@ -35,7 +39,7 @@ def outline(source: Source, *, metal: bool = False) -> Outline:
 def _stringified(source: Source, brackets: Brackets, result: Outline) -> None:
     """Device functions inside `jiterator_stringify(...)` (aten/src/ATen/jit_macros.h), named after their variable."""
     code = source.code
-    for m in _STRINGIFIED.finditer(code):
+    for m in _uses_of_stringify(code):
         closing = brackets.parens.close(m.end() - 1, len(code))
         if closing < 0:
             continue
@@ -50,6 +54,17 @@ def _stringified(source: Source, brackets: Brackets, result: Outline) -> None:
         for found in result.found[first:]:
             if found.kind in ("function", "method"):
                 found.kind = "device"
+
+
+def _uses_of_stringify(code: str) -> Iterator[re.Match[str]]:
+    """The uses of macros that stringify, each with the variable that is made of it."""
+    done = 0
+    while (at := code.find("stringify", done)) >= 0:
+        m = _STRINGIFIED.search(code, done + len(code[done:at].rstrip(_BEFORE_STRINGIFIED)))
+        if m is None:
+            return
+        yield m
+        done = m.end()
 
 
 def _local_classes(source: Source, brackets: Brackets, result: Outline) -> None:

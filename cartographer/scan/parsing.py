@@ -67,9 +67,11 @@ def parse(data: bytes, language: str) -> Tree | None:
 
 def _suspicious(data: bytes) -> bool:
     """Whether a text is one that error recovery could take very long for: huge lines, hundreds of open brackets."""
+    if len(data) <= 20_000:
+        return False
     opened = sum(data.count(c) for c in (b"(", b"[", b"{"))
     closed = sum(data.count(c) for c in (b")", b"]", b"}"))
-    return len(data) > 20_000 and (opened - closed > 200 or data.count(b"\n") * 400 < len(data))
+    return opened - closed > 200 or data.count(b"\n") * 400 < len(data)
 
 
 def captures(tree: Tree, language: str, query: str) -> dict[str, list[Node]]:

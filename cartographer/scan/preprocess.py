@@ -10,25 +10,30 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from cartographer.model.fact import Include, MacroDefinition
 from cartographer.scan.conditions import holds_on_main_build, negated
 
-_LEXEME = re.compile(r"//|/\*|\"|'")
-_LINE_COMMENTS = re.compile(r"//[^\n]*+(?:(?<=\\)\n[^\n]*+|\n[ \t]*+//[^\n]*+)*+")
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.|\\\n)*+"?')
-_CHARACTER = re.compile(r"'(?:\\[^\n]{1,5}?|[^'\\\n])'")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Comments (lines of them that follow each other are one), strings, characters.
+_LEXEME = re.compile(
+    r"[/\"'](?:(?<=/)/[^\n]*+(?:(?<=\\)\n[^\n]*+|\n[ \t]*+//[^\n]*+)*+|(?<=/)\*(?:[^*]++|\*(?!/))*+(\*/)?"
+    r"|(?<=\")(?:[^\"\\\n]++|\\.|\\\n)*+\"?|(?<=')(?:\\[^\n]{1,5}?|[^'\\\n])')",
+)
 _RAW_PREFIX = re.compile(r"(?:u8|[uUL])?R$")
 _RAW_OPEN = re.compile(r'"([^()\\\s]{0,16})\(')
 _LAUNCH = re.compile(r"(<<<[^;{}]{0,2000}?>>>)\s*\(")
-_DIRECTIVE = re.compile(r"^[ \t]*+#[ \t]*+(\w+)([^\n]*+(?:(?<=\\)\n[^\n]*+)*+)", re.MULTILINE)
+_DIRECTIVE = re.compile(r"[ \t]*+#[ \t]*+(\w+)([^\n]*+(?:(?<=\\)\n[^\n]*+)*+)")
 _DEFINE = re.compile(r"\s*(\w+)(\([^()]*\))?")
 _INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([^>\n]+)>|(\w+))')
 _PLACEHOLDER = re.compile(r"\$(?:\{[^{}\n]*\}|\w+)")  # of code generation templates (aten/src/ATen/templates)
-_NOT_ASCII = re.compile(r"[^\x09\x0a\x20-\x7e]")
+_ASCII = bytes(byte if 0x20 <= byte <= 0x7E or byte in b"\t\n" else 0x20 for byte in range(256))
 _LONGEST_DROP = 6000  # a longer branch is kept even when its brackets do not balance
 _DEEPEST = 40  # conditionals nested deeper are not named
-_SPACE = re.compile(r"\s+")
 
 Guards = tuple[str, ...]
 
@@ -53,7 +58,7 @@ class Source:
 
     plain: str
     code: str
-    newlines: list[int]
+    line_ends: list[int]  # the offset after each
     guard_starts: list[int]
     guard_values: list[Guards]
     macros: tuple[MacroDefinition, ...]
@@ -65,7 +70,7 @@ class Source:
 
     def line(self, offset: int) -> int:
         """The line of an offset, from 1."""
-        return bisect_right(self.newlines, offset - 1) + 1
+        return bisect_right(self.line_ends, offset) + 1
 
     def guards(self, offset: int) -> Guards:
         """The conditions around an offset, outermost first."""
@@ -87,7 +92,7 @@ def real_text(text: str) -> str:
 
 def folded(text: str) -> str:
     """One line of text, white space folded."""
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def blank(text: str) -> str:
@@ -105,88 +110,79 @@ def prepare(data: bytes) -> Source:
     plain, code, raw_strings, notes = _mask(text)
     if "$" in code:
         code = _PLACEHOLDER.sub(lambda m: " " * len(m[0]), code)
-    newlines = [m.start() for m in re.finditer("\n", code)]
-    reader = _Directives(plain, code, newlines)
+    line_ends = list(accumulate(map(len, code.splitlines(keepends=True))))
+    if line_ends and not code.endswith("\n"):
+        line_ends.pop()
+    reader = _Directives(plain, code, line_ends)
     code = reader.read()
     code = _choose_branches(code, reader.groups)
     code, launches = _launches(code)
     return Source(
-        plain, code, newlines, reader.guard_starts, reader.guard_values, tuple(reader.macros),
+        plain, code, line_ends, reader.guard_starts, reader.guard_values, tuple(reader.macros),
         tuple(reader.includes), tuple(raw_strings), launches, tuple(reader.groups), tuple(notes),
     )
 
 
 def _mask(text: str) -> tuple[str, str, list[tuple[int, int]], list[str]]:
     """`text` without comments, and without comments and string contents."""
-    plain: list[str] = []
-    code: list[str] = []
+    pieces: list[str] = []
+    contents: list[tuple[int, int]] = []  # of strings and characters
     raw_strings: list[tuple[int, int]] = []
     notes: list[str] = []
-    position = 0
-    search = _LEXEME.search
-    at = 0
-    while (m := search(text, at)) is not None:
-        start = m.start()
-        sign = m[0]
-        if sign == "//":
-            comment = _LINE_COMMENTS.match(text, start)
-            assert comment is not None
-            end = comment.end()
-        elif sign == "/*":
-            end = text.find("*/", start + 2) + 2
-            if end == 1:
-                end = len(text)
+    position = at = 0
+    while (m := _LEXEME.search(text, at)) is not None:
+        start, at = m.span()
+        sign = text[start]
+        if sign == "/":
+            pieces += (text[position:start], _gap(text[start:at]))
+            position = at
+            if text[start + 1] == "*" and not m.lastindex:
                 notes.append("unterminated comment")
-        elif sign == '"':
-            inside, end = _literal(text, start, raw_strings, notes)
-            plain.append(text[position:end])
-            code.append(text[position:inside[0]])
-            code.append(blank(text[inside[0] : inside[1]]))
-            code.append(text[inside[1] : end])
-            position = at = end
-            continue
+        elif sign == "'":
+            contents.append((start + 1, at - 1))
+        elif (raw := _raw_string(text, start, notes)) is not None:
+            inside, at = raw
+            raw_strings.append(inside)
+            contents.append(inside)
         else:
-            character = _CHARACTER.match(text, start)
-            at = start + 1
-            if character is not None:
-                at = character.end()
-                plain.append(text[position:at])
-                code.append(text[position : start + 1])
-                code.append(" " * (at - start - 2) + "'")
-                position = at
-            continue
-        before = text[position:start]
-        gap = blank(text[start:end])
-        if sign == "/*" and "\n" in gap and text[start:end].split("\n", 1)[0].endswith("\\"):
-            gap = gap.replace(" \n", "\\\n")  # a comment inside a macro's body: the lines still belong together
-        plain += (before, gap)
-        code += (before, gap)
-        position = at = end
-    plain.append(text[position:])
-    code.append(text[position:])
-    return "".join(plain), _NOT_ASCII.sub(" ", "".join(code)), raw_strings, notes
+            contents.append((start + 1, at - 1 if at - start > 1 and text[at - 1] == '"' else at))
+    pieces.append(text[position:])
+    plain = "".join(pieces)
+    return plain, _blanked(plain, contents).encode("latin-1").translate(_ASCII).decode("ascii"), raw_strings, notes
 
 
-def _literal(
-    text: str, start: int, raw_strings: list[tuple[int, int]], notes: list[str],
-) -> tuple[tuple[int, int], int]:
-    """The range of a string literal's contents, and its end."""
-    if text[start - 1 : start] == "R" and _RAW_PREFIX.search(text, max(0, start - 3), start) is not None:
-        m = _RAW_OPEN.match(text, start)
-        before = text[max(0, start - 4) : start]
-        if m is not None and re.search(r"\w(?:u8|[uUL])?R$", before) is None:
-            close = f'){m.group(1)}"'
-            stop = text.find(close, m.end())
-            if stop < 0:
-                notes.append("unterminated raw string")
-                stop, close = len(text), ""
-            raw_strings.append((m.end(), stop))
-            return (m.end(), stop), stop + len(close)
-    m = _STRING.match(text, start)
-    assert m is not None
-    end = m.end()
-    inner = end - 1 if end - start > 1 and text[end - 1] == '"' else end
-    return (start + 1, inner), end
+def _gap(comment: str) -> str:
+    """What is left of a comment. One inside a macro's body leaves its lines together."""
+    gap = blank(comment)
+    if "\n" in gap and comment.startswith("/*") and comment.split("\n", 1)[0].endswith("\\"):
+        return gap.replace(" \n", "\\\n")
+    return gap
+
+
+def _blanked(text: str, ranges: list[tuple[int, int]]) -> str:
+    """The text with some of its ranges blank."""
+    pieces: list[str] = []
+    position = 0
+    for start, end in ranges:
+        pieces += (text[position:start], blank(text[start:end]))
+        position = end
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def _raw_string(text: str, start: int, notes: list[str]) -> tuple[tuple[int, int], int] | None:
+    """The range of the contents of a raw string literal whose quote stands at `start`, and its end."""
+    if text[start - 1 : start] != "R" or _RAW_PREFIX.search(text, max(0, start - 3), start) is None:
+        return None
+    m = _RAW_OPEN.match(text, start)
+    if m is None or re.search(r"\w(?:u8|[uUL])?R$", text[max(0, start - 4) : start]) is not None:
+        return None
+    close = f'){m.group(1)}"'
+    stop = text.find(close, m.end())
+    if stop < 0:
+        notes.append("unterminated raw string")
+        stop, close = len(text), ""
+    return (m.end(), stop), stop + len(close)
 
 
 def _launches(code: str) -> tuple[str, dict[int, tuple[int, int]]]:
@@ -208,10 +204,10 @@ def _launches(code: str) -> tuple[str, dict[int, tuple[int, int]]]:
 class _Directives:
     """Takes the directives out of a text and remembers what they say."""
 
-    def __init__(self, plain: str, code: str, newlines: list[int]) -> None:
+    def __init__(self, plain: str, code: str, line_ends: list[int]) -> None:
         self.plain = plain
         self.code = code
-        self.newlines = newlines
+        self.line_ends = line_ends
         self.macros: list[MacroDefinition] = []
         self.includes: list[Include] = []
         self.groups: list[Group] = []
@@ -225,7 +221,7 @@ class _Directives:
         """Record all directives; the code without them."""
         pieces: list[str] = []
         position = 0
-        found = list(_DIRECTIVE.finditer(self.code))
+        found = list(_directives(self.code))
         for index, m in enumerate(found):
             start, end = m.span()
             pieces.append(self.code[position:start])
@@ -247,7 +243,7 @@ class _Directives:
         return "".join(pieces)
 
     def _line(self, offset: int) -> int:
-        return bisect_right(self.newlines, offset - 1) + 1
+        return bisect_right(self.line_ends, offset) + 1
 
     def _define(self, start: int, rest: int, end: int) -> None:
         text = self.plain[rest:end]
@@ -319,6 +315,17 @@ class _Directives:
     def _mark(self, offset: int) -> None:
         self.guard_starts.append(offset)
         self.guard_values.append(tuple(c for part in self._guards[:_DEEPEST] for c in part))
+
+
+def _directives(code: str) -> Iterator[re.Match[str]]:
+    """The directives of a text: lines that begin with `#`, with those that continue them."""
+    at = code.find("#")
+    while at >= 0:
+        begin = code.rfind("\n", 0, at) + 1
+        m = _DIRECTIVE.match(code, begin)
+        if m is not None:
+            yield m
+        at = code.find("#", at + 1 if m is None else m.end())
 
 
 def _guards_file(name: str, following: re.Match[str]) -> bool:

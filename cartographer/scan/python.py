@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.fact import Definition, FileFacts, Include, PythonAssignment, PythonCall
 from cartographer.scan import parsing
+from cartographer.scan.abridge import abridged, registering
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Tree
 
 # Calls worth keeping wherever they stand: their last name speaks of making or registering an operator.
-_REGISTERING = re.compile(
-    rb"(?:register\w*|impl\w*|define|fallthrough|fallback|Library|custom_op|triton_op|_make_prim|infer_schema|opaque_type)\s*\(",
-)
 _NAME = re.compile(
     r"\w*register\w*|impl(_\w+)?|define|fallthrough|fallback|Library|custom_op|triton_op|py_impl|\w*_make_prim"
     r"|py_functionalize_impl|_\w+_impl|infer_schema|opaque_type",
@@ -66,7 +64,8 @@ class _Reader:
         return "" if node is None else self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def folded(self, node: Node | None) -> str:
-        return _SPACE.sub(" ", self.text(node))
+        text = self.text(node)
+        return text if text.isidentifier() else _SPACE.sub(" ", text)
 
     def function_at(self, byte: int) -> str:
         """The qualified name of the innermost function around a byte."""
@@ -82,13 +81,13 @@ class _Reader:
 
 def scan_python(data: bytes) -> FileFacts:
     """The facts of one Python file."""
-    tree = parsing.parse(data, "python")
+    text, tree = _parsed(data)
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
     if tree is None:
         return FileFacts("Python", lines, 1, len(data), notes=("too hard to parse",))
     root = tree.root_node
     found = parsing.captures(tree, "python", "python")
-    reader = _Reader(data)
+    reader = _Reader(text)
     definitions = _definitions(reader, found.get("function", []), found.get("class", []))
     includes = [_import(reader, n) for n in found.get("import", [])]
     includes.extend([_from(reader, n)] for n in found.get("from", []))
@@ -105,6 +104,15 @@ def scan_python(data: bytes) -> FileFacts:
         python_calls=tuple(c for _, c in sorted(reader.calls.items())),
         python_assignments=tuple(reader.assignments),
     )
+
+
+def _parsed(data: bytes) -> tuple[bytes, Tree | None]:
+    """The text that is read and its tree: abridged, or whole where an abridged one makes no sense."""
+    text = abridged(data)
+    tree = parsing.parse(text, "python")
+    if text is not data and (tree is None or tree.root_node.has_error):
+        return data, parsing.parse(data, "python")
+    return text, tree
 
 
 def _definitions(reader: _Reader, functions: list[Node], classes: list[Node]) -> list[Definition]:
@@ -262,8 +270,8 @@ def _expression(reader: _Reader, statement: Node, around: _Around) -> None:
 
 def _registering_calls(reader: _Reader, root: Node) -> None:
     """Calls inside functions whose names speak of registering."""
-    for m in _REGISTERING.finditer(reader.data):
-        node: Node | None = root.descendant_for_byte_range(m.start(), m.start() + 1)
+    for at in registering(reader.data):
+        node: Node | None = root.descendant_for_byte_range(at, at + 1)
         if node is None or node.type != "identifier" or _NAME.fullmatch(reader.text(node)) is None:
             continue
         steps = 0

@@ -19,12 +19,15 @@ def brace_table(code: str) -> dict[int, int]:
     """Opening brace to closing brace, for a whole file; an unclosed one ends with the file."""
     table: dict[int, int] = {}
     stack: list[int] = []
-    for m in re.finditer(r"[{}]", code):
-        at = m.start()
-        if code[at] == "{":
-            stack.append(at)
-        elif stack:
-            table[stack.pop()] = at
+    opening, closing = code.find("{"), code.find("}")
+    while opening >= 0 or closing >= 0:
+        if 0 <= opening < closing or closing < 0:
+            stack.append(opening)
+            opening = code.find("{", opening + 1)
+        else:
+            if stack:
+                table[stack.pop()] = closing
+            closing = code.find("}", closing + 1)
     for at in stack:
         table[at] = len(code)
     return table
@@ -43,13 +46,12 @@ class Parens:
             found = self._table.get(opening, -1)
             return found if found < limit else -1
         depth = 0
-        for m in _PARENS.finditer(self._code, opening, limit):
-            if m[0] == "(":
-                depth += 1
-            else:
-                depth -= 1
-                if depth == 0:
-                    return m.start()
+        at, closing = opening, self._code.find(")", opening, limit)
+        while closing >= 0:
+            depth += self._code.count("(", at, closing) - 1
+            if depth == 0:
+                return closing
+            at, closing = closing, self._code.find(")", closing + 1, limit)
         self._table = self._count()
         return -1
 

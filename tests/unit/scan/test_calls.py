@@ -21,6 +21,15 @@ def test_calls_methods_macros_and_constructions() -> None:
     assert brief("if (a) while (b) for (;;) switch (c) { } static_cast<int>(x); sizeof(T); (void)x;") == []
 
 
+def test_brackets_in_brackets_and_labels_after_them() -> None:
+    found = calls('if (a) {} else { b(c, "d, e)"); }\nF x{g(), {1, 2}}; F y{3, 4};\nh([i = j(k, l)](int m, int n) { return o{}; }, p( ), q[r, s]);\n'
+                  "switch (t) { default: u(); break; case v(1): { w(); } }")
+    assert [(c.name, c.arguments, c.conditions) for c in found] == [
+        ("b", ("c", '"d, e)"'), ("!(a)",)), ("F", ("g()", "{1, 2}"), ()), ("g", (), ()), ("F", ("3", "4"), ()),
+        ("h", ("[i = j(k, l)](int m, int n) { return o{}; }", "p( )", "q[r", "s]"), ()), ("", (), ()), ("j", ("k, l",), ()),
+        ("o", (), ()), ("p", (), ()), ("u", (), ("default",)), ("v", ("1",), ("case v(1)",)), ("w", (), ("case v(1)",))]
+
+
 def test_template_arguments_stay_with_their_call() -> None:
     found = calls("gpu_kernel<T, 4>(iter, Functor<a, b>(x), y < z); Foo<T>::apply(1); v.data_ptr<T>(); if (a < b && c > (d)) {}")
     assert [(c.name, c.template, c.arguments) for c in found] == [

@@ -142,3 +142,14 @@ def test_stringified_device_code() -> None:
                  "void f() {\n  static const auto y = jiterator_stringify(template <typename T> T y_k(T a) { return a; });\n}\n").definitions
     assert ("x_string::x_kernel", "device", 3) in {(d.qualname, d.kind, d.line) for d in found}
     assert ("f::y::y_k", "device", 8) in {(d.qualname, d.kind, d.line) for d in found}
+
+
+def test_heads_with_parentheses_in_parentheses_and_destructors() -> None:
+    found = scan("int f(int (*g)(int, int), T h = T(1, (2))) { }\nA::~ A() { }\nB::~B() { }\nstd::pair<int, C> D(E(1)) { }\n").definitions
+    assert [(d.qualname, d.parameters) for d in found] == [
+        ("f", ("int (*g)(int, int)", "T h = T(1, (2))")), ("A::~A", ()), ("B::~B", ()), ("D", ("E(1)",))]
+
+
+def test_several_strings_of_device_code_in_a_file() -> None:
+    found = scan("int stringify_no;\nconst auto a = p + stringify(void k() { });\nconst auto b = stringify(\n  void m() { });\n").definitions
+    assert [(d.qualname, d.kind, d.line) for d in found if d.kind == "device"] == [("a::k", "device", 2), ("b::m", "device", 4)]
