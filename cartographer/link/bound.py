@@ -37,7 +37,7 @@ def bound_by(lines: Sequence[str], name: str, template: str) -> Bound:
     match = re.search(rf"\b{re.escape(name)}\s*<([^<>;]*)>", _COMMENT.sub("", " ".join(lines)))
     if match is None or not template:
         return ()
-    return tuple(zip(_names(template), (a.strip() for a in match[1].split(",")), strict=False))
+    return tuple(zip(template_names(template), (a.strip() for a in match[1].split(",")), strict=False))
 
 
 def contradicts(conditions: Sequence[str], bound: Bound) -> bool:
@@ -86,7 +86,7 @@ class Binder:
             body = self._bodies.of(target)
             terms = {m[0] for c in {c for spot in body.spots for c in spot.conditions} for m in _TERM.finditer(c)}
             handed_on = {a for spot in body.spots for a in spot.call.arguments if a in body.parameters and _BOOLEAN.match(body.parameters[a])}
-            names = {*body.parameters, *_names(target.fact.template), *_names(self._class_template(target))} if terms or handed_on else set()
+            names = {*body.parameters, *template_names(target.fact.template), *template_names(self._class_template(target))} if terms or handed_on else set()
             asked = {*(t for t in terms if t.removesuffix(_HAS_VALUE) in names), *handed_on}
             known = self._asked[id(target)] = frozenset(t for t in asked if not self._is_set(t.removesuffix(_HAS_VALUE), target))
         return known
@@ -106,9 +106,9 @@ class Binder:
         if not call.template:
             pass
         elif target.fact.template and bare(call.name) == target.name:
-            yield from zip(_names(target.fact.template), split_template(call.template), strict=False)
+            yield from zip(template_names(target.fact.template), split_template(call.template), strict=False)
         elif bare(call.name) == target.segments[-2:-1][0]:
-            yield from zip(_names(self._class_template(target)), split_template(call.template), strict=False)
+            yield from zip(template_names(self._class_template(target)), split_template(call.template), strict=False)
         if "::" in call.name and (template := self._class_template(target)):
             yield from bound_by(self._bodies.lines(inside.path, call.line, max(call.line, call.end_line)), target.segments[-2], template)
 
@@ -132,6 +132,6 @@ class Binder:
         return "true" if given is not None and given.name not in ("", "auto") and "?" not in given.kind and given.name != "optional" else ""
 
 
-def _names(template: str) -> list[str]:
+def template_names(template: str) -> list[str]:
     """The names of a template's parameters."""
     return [words[-1] for p in split_template(template) if (words := _IDENTIFIER.findall(p.partition("=")[0]))]

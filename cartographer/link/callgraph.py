@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at
-from cartographer.link.bound import Binder, left
+from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at, split_template
+from cartographer.link.bound import Binder, left, template_names
 from cartographer.link.conditions import either, on_device, together
 from cartographer.link.constants import Constants
 from cartographer.link.device import (
@@ -56,6 +56,7 @@ _DEVICE = re.compile(r"(?:at::|c10::)?(?:k|DeviceType::)(CPU|CUDA|MPS|XPU|HIP)")
 _TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\((?:at::|c10::)?kCPU\))")
 _MEMBER = re.compile(r"\.|->|::")
 _OVERRIDERS = 8  # followed and shown
+_HANDED_ON = 2  # functions through which a template argument is followed
 _CLASSES_AT_MOST = 4  # a method that more classes have tells nothing
 
 
@@ -231,7 +232,7 @@ class CallGraph:
         """A call of functions of the tree, those included that it is handed as callbacks."""
         if not targets and spot.call.form == "call" and "::" not in name:
             targets = tuple(self.handed.pointed(name, spot))
-        followed = tuple(d for d in (*targets, *self.handed.functions(spot)) if self.follows(d))
+        followed = tuple(d for d in (*targets, *self.handed.functions(spot, self._run_handed)) if self.follows(d))
         if not followed:
             return None
         given = self.handed.given(spot)
@@ -272,9 +273,34 @@ class CallGraph:
             return self.handed.constructors(cls)
         if len(runs) < 2 or spot.call.arguments or runs[0].name != "operator()":
             return runs
-        arguments = self.handed.called_with(spot)
+        if spot.call.form == "reference":
+            handing = (s for s in self.bodies.of(spot.inside).spots if s.call.line == spot.call.line and spot.call.name in s.handed.callbacks)
+            return next((self._run_handed(cls, s) for s in handing), runs)
+        return self._taking(runs, self.handed.called_with(spot), spot)
+
+    def _taking(self, runs: tuple[Defined, ...], arguments: tuple[str, ...], spot: Spot) -> tuple[Defined, ...]:
+        """The call operators that take these arguments; all when that cannot be told."""
         fitting = [d for d in runs if self.names.takes(d, len(arguments))] if arguments else []
         return self.overloads.meant(fitting, arguments, spot) if fitting else runs
+
+    def _run_handed(self, cls: Defined, spot: Spot) -> tuple[Defined, ...]:
+        """What a functor runs that a call hands over as a template argument: what the function that it enters calls it with."""
+        runs = self.handed.runs(cls)
+        if len(runs) < 2 or runs[0].name != "operator()":
+            return runs
+        entered = [d for s in self._called_as(spot, cls.name) for d in self._taking(runs, s.call.arguments or self.handed.called_with(s), s)]
+        return tuple(dict.fromkeys(entered)) or runs
+
+    def _called_as(self, spot: Spot, name: str, depth: int = 0) -> Iterator[Spot]:
+        """The calls of a template argument in the function that a call enters, or in the one to which that hands it on."""
+        number = next((n for n, text in enumerate(split_template(spot.call.template)) if bare(text) == name), None)
+        target = next((d for d in self._functions(spot, spot.call.name.removeprefix("::")) if self.follows(d)), None) if number is not None else None
+        own = template_names(target.fact.template)[number : number + 1] if target is not None and number is not None else []
+        for inner in self.bodies.of(target).spots if target is not None and own else ():
+            if inner.call.name == own[0]:
+                yield inner
+            elif depth < _HANDED_ON and own[0] in inner.handed.callbacks:
+                yield from self._called_as(inner, own[0], depth + 1)
 
     def _operator(self, spot: Spot, name: str, targets: tuple[Defined, ...], around: Mapping[str, str]) -> Called | None:
         """The operator that a plain name means. Inside at::native it is the native function, if there is one."""

@@ -11,7 +11,7 @@ from cartographer.link.bodies import TEXT, arguments_at, is_lambda
 from cartographer.link.sites import Given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from cartographer.link.bodies import Bodies
     from cartographer.link.index import Defined, Index
@@ -100,15 +100,15 @@ class Handed:
             if (methods or cls.fact.bases) if not callable_only else ("operator()" in methods or methods >= _REDUCES):
                 yield Given(cls.name, cls.path, cls.line)
 
-    def functions(self, spot: Spot) -> Iterator[Defined]:
-        """Functions and functors that template arguments or arguments name: callbacks."""
+    def functions(self, spot: Spot, run: Callable[[Defined, Spot], tuple[Defined, ...]]) -> Iterator[Defined]:
+        """Functions and functors that template arguments or arguments name: callbacks; `run` tells what a functor runs."""
         for name in spot.handed.callbacks:
             functions = [d for d in self.names.functions(name, spot.scope) if d.path == spot.scope.path]
             yield from functions[:2]
             if not functions:
                 for cls in general(self.names.classes(name, spot.scope)):
                     if self.bodies.follows(cls):
-                        yield from self.runs(cls)[:1]
+                        yield from run(cls, spot)[:1]
 
     def runs(self, cls: Defined) -> tuple[Defined, ...]:
         """What a functor runs: its call operators, else its other methods."""

@@ -72,3 +72,12 @@ def test_a_macros_body_tells_the_types_in_what_it_makes():
     macro = ("#define MAKE(NAME) void NAME##_cuda(const Tensor& self) { \\\n  auto s = made(self); \\\n  run(self, s); \\\n}\n"
              "double made(const Tensor& t);\nvoid run(const Tensor& t, const Tensor& x) { a<<<8, 8>>>(t); }\nvoid run(const Tensor& t, double x) { b<<<8, 8>>>(t); }\n")
     assert entered(f"{macro}MAKE(f)\n") == ["b"]
+
+
+def test_the_call_operator_of_a_functor_that_is_handed_over_as_a_template_argument():
+    text = ("template <typename G>\nstruct Each {\n  void operator()(const Tensor& t, const Tensor& p) { a<<<8, 8>>>(t); }\n  void operator()(const Tensor& t, double p) { b<<<8, 8>>>(t); }\n};\n"
+            "template <template <typename> class one, typename G>\nvoid inner(const Tensor& t, const Tensor& p) {\n  one<G>()(t, p);\n}\n"
+            "template <template <typename> class two, typename G>\nvoid inner(const Tensor& t, double p) {\n  two<G>()(t, p);\n}\n"
+            "template <template <typename> class three, typename G>\nvoid outer(const Tensor& t) {\n  inner<three, G>(t, t);\n}\n")
+    assert entered(text + "void f_cuda(const Tensor& self) {\n  double p = 1;\n  inner<Each, Generator>(self, p);\n}\n") == ["b"]
+    assert entered(text + "void f_cuda(const Tensor& self) {\n  outer<Each, Generator>(self);\n}\n") == ["a"]
