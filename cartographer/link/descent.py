@@ -378,7 +378,8 @@ def _bears_name(target: Operator, operator: Operator) -> bool:
 
 def _own_types(ways: list[Way], start: Defined) -> bool:
     """Whether a body, or a function of its file that it calls, switches over types whatever the case."""
-    return bool(ways) and ways[0].at.path == start.path and weight(ways[0].site.conditions) == 0
+    switch = next((way for way in ways if way.site.kind == "dispatch"), None)
+    return switch is not None and switch.at.path == start.path and weight(switch.site.conditions) == 0
 
 
 def _noted(step: Step, note: str) -> Step:
