@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
     from cartographer.link.composites import Called, Operators
     from cartographer.link.conditions import Conditions
+    from cartographer.link.constants import Boolean
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Scope
+    from cartographer.link.overloads import Type
     from cartographer.link.stubs import StubPlaces, Stubs
     from cartographer.model.fact import Call, MacroDefinition
 
@@ -68,6 +70,8 @@ class Body:
     parameters: dict[str, str]
     spots: tuple[Spot, ...] = ()
     receivers: dict[int, str] = field(default_factory=dict)  # by the order of the call, filled as they are asked for
+    types: dict[str, Type | None] = field(default_factory=dict)  # of arguments as written, filled as they are asked for
+    asked: frozenset[str] | None = None  # the parameters that decide conditions, when that was asked for
 
 
 @dataclass
@@ -83,6 +87,7 @@ class Bodies:
     _lines: dict[str, list[str]] = field(default_factory=dict, repr=False)
     _of_cutlass: set[str] = field(default_factory=set, repr=False)  # files that name a class of it
     _followed: dict[str, bool] = field(default_factory=dict, repr=False)
+    booleans: dict[str, list[Boolean]] = field(default_factory=dict, repr=False)  # declared with their value, by file
     _macros: dict[str, dict[str, list[MacroDefinition]]] = field(default_factory=dict, repr=False)
     _methods: dict[str, bool] = field(default_factory=dict, repr=False)
 

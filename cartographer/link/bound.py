@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import split_template
@@ -15,7 +16,7 @@ from cartographer.link.index import CLASSES, bare
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cartographer.link.bodies import Bodies
+    from cartographer.link.bodies import Bodies, Body
     from cartographer.link.index import Defined
     from cartographer.link.overloads import Overloads
     from cartographer.model.fact import Call
@@ -26,6 +27,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _EQUALS = re.compile(r"(\w+)\s*==\s*([\w:]+)")
 _HAS_VALUE = ".has_value()"
 _TERM = re.compile(r"[A-Za-z_]\w*(?:\.has_value\(\))?(?![\w(.:<]|->)")
+_DECIDING = re.compile(r"\b(?:bool|int|int\w*_t|size_t)\b|optional")
 _BOOLEAN = re.compile(r"(?:const\s+)?bool\b")
 _PLAIN = re.compile(r"true|false|\d+")
 _NOTHING = re.compile(r"(?:(?:std|c10)::)?nullopt|\{\}")
@@ -65,7 +67,6 @@ class Binder:
     def __init__(self, bodies: Bodies, overloads: Overloads) -> None:
         self._bodies = bodies
         self._overloads = overloads
-        self._asked: dict[int, frozenset[str]] = {}
 
     def of(self, call: Call, inside: Defined, target: Defined, outer: Bound = ()) -> Bound:
         """The parameters of `target`, and of its templates, that conditions in it ask for, with the values that a call in
@@ -81,15 +82,20 @@ class Binder:
 
     def _asked_of(self, target: Defined) -> frozenset[str]:
         """The terms of conditions in a function that its parameters, or those of its templates, decide; and what it hands on."""
-        known = self._asked.get(id(target))
-        if known is None:
-            body = self._bodies.of(target)
-            terms = {m[0] for c in {c for spot in body.spots for c in spot.conditions} for m in _TERM.finditer(c)}
-            handed_on = {a for spot in body.spots for a in spot.call.arguments if a in body.parameters and _BOOLEAN.match(body.parameters[a])}
-            names = {*body.parameters, *template_names(target.fact.template), *template_names(self._class_template(target))} if terms or handed_on else set()
-            asked = {*(t for t in terms if t.removesuffix(_HAS_VALUE) in names), *handed_on}
-            known = self._asked[id(target)] = frozenset(t for t in asked if not self._is_set(t.removesuffix(_HAS_VALUE), target))
-        return known
+        body = self._bodies.of(target)
+        if body.asked is None:
+            deciding = {name for name, written in body.parameters.items() if _DECIDING.search(written)}
+            names = {*deciding, *template_names(target.fact.template), *template_names(self._class_template(target))}
+            body.asked = frozenset(t for t in self._terms(body, names) if not self._is_set(t.removesuffix(_HAS_VALUE), target)) if names else frozenset()
+        return body.asked
+
+    @staticmethod
+    def _terms(body: Body, names: set[str]) -> Iterator[str]:
+        for condition in {c for spot in body.spots for c in spot.conditions}:
+            yield from (t for t in _terms_of(condition) if t.removesuffix(_HAS_VALUE) in names)
+        for argument in {a for spot in body.spots for a in spot.call.arguments}:
+            if argument in names and _BOOLEAN.match(body.parameters.get(argument, "")):
+                yield argument
 
     def _is_set(self, name: str, target: Defined) -> bool:
         """Whether a function gives its parameter another value."""
@@ -132,6 +138,12 @@ class Binder:
         return "true" if given is not None and given.name not in ("", "auto") and "?" not in given.kind and given.name != "optional" else ""
 
 
-def template_names(template: str) -> list[str]:
+@lru_cache(maxsize=65536)
+def _terms_of(condition: str) -> frozenset[str]:
+    return frozenset(m[0] for m in _TERM.finditer(condition))
+
+
+@lru_cache(maxsize=16384)
+def template_names(template: str) -> tuple[str, ...]:
     """The names of a template's parameters."""
-    return [words[-1] for p in split_template(template) if (words := _IDENTIFIER.findall(p.partition("=")[0]))]
+    return tuple(words[-1] for p in split_template(template) if (words := _IDENTIFIER.findall(p.partition("=")[0])))

@@ -295,7 +295,7 @@ class CallGraph:
         """The calls of a template argument in the function that a call enters, or in the one to which that hands it on."""
         number = next((n for n, text in enumerate(split_template(spot.call.template)) if bare(text) == name), None)
         target = next((d for d in self._functions(spot, spot.call.name.removeprefix("::")) if self.follows(d)), None) if number is not None else None
-        own = template_names(target.fact.template)[number : number + 1] if target is not None and number is not None else []
+        own = template_names(target.fact.template)[number : number + 1] if target is not None and number is not None else ()
         for inner in self.bodies.of(target).spots if target is not None and own else ():
             if inner.call.name == own[0]:
                 yield inner

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.conditions import value
@@ -22,7 +23,7 @@ _LAST = 10**9  # a line beyond all files
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+(?:\(\))?")
 
 
-class _Boolean(NamedTuple):
+class Boolean(NamedTuple):
     """A variable with its value, and the `#if` conditions around it."""
 
     name: str
@@ -37,17 +38,17 @@ class Constants:
     def __init__(self, bodies: Bodies, world: World) -> None:
         self._bodies = bodies
         self._world = world
-        self._declared: dict[str, list[_Boolean]] = {}
         self._outside: dict[tuple[str, str], bool | None] = {}
 
     def holds(self, condition: str, inside: Defined) -> bool | None:
         """Whether a condition in a function holds in any case; None when the build does not settle it."""
-        return value(condition, lambda term: self._of_term(term.strip(), inside))
+        known = {term: holds for term in _plain_terms(condition) if (holds := self._of_term(term, inside)) is not None}
+        return value(condition, lambda term: known.get(term.strip())) if known else None
 
     def _of_term(self, term: str, inside: Defined) -> bool | None:
         if _MACRO.fullmatch(term):
             return self._world.evaluate(term)
-        if inside.use is not None or not _IDENTIFIER.fullmatch(term) or term in self._bodies.of(inside).parameters:
+        if inside.use is not None or term in self._bodies.of(inside).parameters:
             return None
         local = [b for b in self._booleans(inside.path) if b.name == term and inside.fact.start <= b.line <= inside.fact.end]
         return self._agreed(local) if local else self._of_file(term, inside.path)
@@ -62,22 +63,30 @@ class Constants:
             self._outside[known] = self._agreed([b for p in sorted(seen) for b in self._booleans(p) if b.name == name and (p, b.line) in places])
         return self._outside[known]
 
-    def _agreed(self, declared: list[_Boolean]) -> bool | None:
+    def _agreed(self, declared: list[Boolean]) -> bool | None:
         """The value that all declarations give which the build has; None when it cannot be told which these are."""
         allowed = [(b.value, self._world.allows(b.guards)) for b in declared]
         values = {told for told, known in allowed if known is not False}
         return values.pop() if len(values) == 1 and all(known is not None for _, known in allowed) else None
 
-    def _booleans(self, path: str) -> list[_Boolean]:
+    def _booleans(self, path: str) -> list[Boolean]:
         """The variables of a file that are declared with their value."""
-        known = self._declared.get(path)
+        known = self._bodies.booleans.get(path)
         if known is None:
             text = "\n".join(self._bodies.lines(path, 1, _LAST))
-            known = self._declared[path] = list(_booleans_of(text)) if _DECLARED.search(text) else []
+            known = self._bodies.booleans[path] = list(_booleans_of(text)) if _DECLARED.search(text) else []
         return known
 
 
-def _booleans_of(text: str) -> Iterator[_Boolean]:
+@lru_cache(maxsize=65536)
+def _plain_terms(condition: str) -> tuple[str, ...]:
+    """The terms of a condition that are no more than a name, as variables and macros are."""
+    found: list[str] = []
+    value(condition, lambda term: found.append(term.strip()))
+    return tuple(term for term in found if _IDENTIFIER.fullmatch(term) or _MACRO.fullmatch(term))
+
+
+def _booleans_of(text: str) -> Iterator[Boolean]:
     source = prepare(text.encode())
     for match in _DECLARED.finditer(source.plain):
-        yield _Boolean(match[1], source.line(match.start(1)), match[2] == "true", source.guards(match.start()))
+        yield Boolean(match[1], source.line(match.start(1)), match[2] == "true", source.guards(match.start()))

@@ -107,7 +107,12 @@ class Overloads:
 
     def type_of(self, argument: str, inside: Defined) -> Type | None:
         """The type of an argument in a function's body; None when its text does not tell it."""
-        text = argument.strip()
+        types = self._bodies.of(inside).types
+        if argument not in types:
+            types[argument] = self._type_of(argument.strip(), inside)
+        return types[argument]
+
+    def _type_of(self, text: str, inside: Defined) -> Type | None:
         if not text or len(text) > _LONGEST:
             return None
         if match := _CAST.fullmatch(text):
