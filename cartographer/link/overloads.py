@@ -187,7 +187,8 @@ class Overloads:
         if given.pointers != wanted.pointers and ANY in (given.kind, wanted.kind):
             return _NOT
         if given.kind in _NUMBERS and wanted.kind in _NUMBERS:
-            return _SAME if given.kind == wanted.kind else _CONVERTED
+            literal = given == Type("", kind="int") and wanted.name != "int"  # `1` becomes an int64_t no sooner than a float
+            return _SAME if given.kind == wanted.kind and not literal else _CONVERTED
         if ANY in (given.kind, wanted.kind):
             return _NOT if given.name else _UNTOLD
         return (_NOT, _UNTOLD, _CONVERTED, _CONVERTED, _SAME)[compatible(given.kind, wanted.kind) + 1]

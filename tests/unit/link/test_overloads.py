@@ -81,3 +81,9 @@ def test_the_call_operator_of_a_functor_that_is_handed_over_as_a_template_argume
             "template <template <typename> class three, typename G>\nvoid outer(const Tensor& t) {\n  inner<three, G>(t, t);\n}\n")
     assert entered(text + "void f_cuda(const Tensor& self) {\n  double p = 1;\n  inner<Each, Generator>(self, p);\n}\n") == ["b"]
     assert entered(text + "void f_cuda(const Tensor& self) {\n  outer<Each, Generator>(self);\n}\n") == ["a"]
+
+
+def test_a_literal_becomes_one_kind_of_number_no_sooner_than_another():
+    two = "void run(const Tensor& t, int64_t x) { a<<<8, 8>>>(t); }\nvoid run(const Tensor& t, float x) { b<<<8, 8>>>(t); }\n"
+    assert entered(f"{two}void f_cuda(const Tensor& self) {{\n  run(self, 1);\n}}\n") == ["a", "b"]
+    assert entered(f"{two}void f_cuda(const Tensor& self) {{\n  run(self, 1.5f);\n}}\n") == ["b"]
