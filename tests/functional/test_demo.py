@@ -330,9 +330,14 @@ def test_metal_and_mpsgraph(demo):
 
 
 def test_a_choice_at_run_time_shows_its_branches(demo):
-    steps = demo.ops["aten::convolve"]["kernels"]["CPU"]["steps"]
+    steps = demo.ops["aten::convolve"]["kernels"]["CUDA"]["steps"]
     assert [s["symbol"] for s in steps if s["role"] == "calls"] == ["at::cudnn_norm", "at::relu", "at::addmm"]
     assert "Cudnn" in steps[1]["branch"]
+
+
+def test_a_choice_of_another_device_is_none_here(demo):
+    steps = demo.ops["aten::convolve"]["kernels"]["CPU"]["steps"]
+    assert [s["symbol"] for s in steps if s["role"] == "calls"] == ["at::relu", "at::addmm"]
 
 
 def test_no_kernel_is_an_answer(demo):

@@ -84,6 +84,6 @@ def test_the_call_operator_of_a_functor_that_is_handed_over_as_a_template_argume
 
 
 def test_a_literal_becomes_one_kind_of_number_no_sooner_than_another():
-    two = "void run(const Tensor& t, int64_t x) { a<<<8, 8>>>(t); }\nvoid run(const Tensor& t, float x) { b<<<8, 8>>>(t); }\n"
+    two = "void run(const Tensor& t, int64_t n) { a<<<8, 8>>>(t); }\nvoid run(const Tensor& t, float x) { b<<<8, 8>>>(t); }\n"
     assert entered(f"{two}void f_cuda(const Tensor& self) {{\n  run(self, 1);\n}}\n") == ["a", "b"]
     assert entered(f"{two}void f_cuda(const Tensor& self) {{\n  run(self, 1.5f);\n}}\n") == ["b"]
