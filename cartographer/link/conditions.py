@@ -151,6 +151,20 @@ def holds(condition: str, answers: frozenset[str]) -> bool | None:
     return value(condition, lambda term: atom_holds(term, answers))
 
 
+@lru_cache(maxsize=65536)
+def never(condition: str, answers: frozenset[str], first: str) -> bool:
+    """Whether a condition cannot hold where the first tensor has this device and layout: those beside it may be dense, so what
+    their layout alone would decide is open. `first` is its name.
+    """
+    dense = answers.difference(LAYOUTS)
+
+    def of_term(term: str) -> bool | None:
+        held = atom_holds(term, answers)
+        return held if held is atom_holds(term, dense) or re.search(rf"\b{first}(?:\.|->)is_", term) else None
+
+    return value(condition, of_term) is False
+
+
 def value(condition: str, of_term: Callable[[str], bool | None]) -> bool | None:
     """The value of a condition by those of its terms, which stand between `!`, `&&` and `||`; None when they do not decide it."""
     condition = condition.strip()

@@ -266,6 +266,8 @@ class Descent:
         """
         shapes = self.tree.by_name.shapes
         chosen = [c for c in calls if c.site.called is not None and c.site.called.main not in self.questions]
+        elsewhere = self.tree.search(key).elsewhere
+        chosen.sort(key=lambda c: elsewhere(c.site))  # those for a second tensor of another layout last
         near = [c for c in chosen if len(c.hops) <= 2 and all(h.path == start.path for h in c.hops[1:])]
         near = near or [c for c in chosen if len(c.hops) <= 3]
         if len(near) > CALLS:
@@ -294,7 +296,8 @@ class Descent:
         graph, elsewhere = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")), self.tree.search(key).elsewhere
         conditions: Conditions = ()
         for body, hop in zip((start, *hops), hops, strict=False):
-            around = [s.conditions for s in graph.sites(body) if any(t is hop for t in s.targets) and not elsewhere(s)]
+            sites = [s for s in graph.sites(body) if any(t is hop for t in s.targets)]
+            around = [s.conditions for s in sites if not elsewhere(s)] or [s.conditions for s in sites]
             conditions = together(conditions, reduce(either, around)) if around else conditions
             yield hop, conditions
 

@@ -14,7 +14,17 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.bound import left
-from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_switched, rule_out, together, weight
+from cartographer.link.conditions import (
+    CASE,
+    CHOSEN,
+    either,
+    has_rivals,
+    is_switched,
+    never,
+    rule_out,
+    together,
+    weight,
+)
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
 from cartographer.link.sites import PLAIN
@@ -142,7 +152,7 @@ class Search:
         sites = self.graph.sites(start)
         for site in self._left(sites, bound) if bound else sites:
             if site.kind == "operator":
-                if not self.elsewhere(site):
+                if not self._never(site, start):
                     operators.append(OperatorCall(site, ()))
             elif site.kind == "stub":
                 self._stub(site, start, ways, nulls)
@@ -173,6 +183,13 @@ class Search:
     def elsewhere(self, site: Site) -> bool:
         """Whether conditions around a site ask for another device by its name."""
         return rule_out(site.conditions, self._answers)
+
+    def _never(self, site: Site, start: Defined) -> bool:
+        """Whether no tensors of the device lead to a site of a body, where the body's first tensor has the key's layout."""
+        if not site.conditions:
+            return False
+        first = next((name for name, kind in self.graph.bodies.of(start).around.items() if kind == "Tensor"), "self")
+        return any(never(condition, self._answers, first) for condition in site.conditions)
 
     def _aside(self, site: Site) -> float:
         return _ASIDE if self.aside(site) else 0.0
@@ -208,7 +225,7 @@ class Search:
             if not inner.ways and is_generic(target) and not is_generic(start):
                 ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))
             ways.extend(_through(way, target, extra, site) for way in inner.ways)
-            if NEVER in site.asks or self.elsewhere(site):
+            if NEVER in site.asks or self._never(site, start):
                 continue
             operators.extend(OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS)
 

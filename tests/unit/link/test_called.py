@@ -66,6 +66,21 @@ Tensor f(const Tensor& self) {
         assert [step for step in steps(files, top, *others, key="CUDA") if step[0] != "entry"] == found
 
 
+def test_of_two_tensors_one_may_have_another_layout():
+    body = """namespace at::native {
+Tensor f(const Tensor& self, const Tensor& other) {
+  if (self.is_sparse() && !other.is_sparse()) { return at::g(self); }
+  if (self.is_quantized()) { return at::h(self); }
+  return other;
+}
+}
+"""
+    operators = [operator("f(Tensor self, Tensor other) -> Tensor"), operator("g(Tensor self) -> Tensor"), operator("h(Tensor self) -> Tensor")]
+    for key, calls in (("SparseCPU", ["g"]), ("CPU", [])):
+        top = replace(operators[0], registrations=(Registration(key, "at::native::f", Origin.YAML),), dispatch={key: "kernel"})
+        assert [symbol for role, symbol, _ in steps({N + "S.cpp": body}, top, *operators[1:], key=key) if role == "calls"] == calls
+
+
 def test_the_body_of_a_composite_is_that_of_all_devices():
     files = {N + "S.cpp": "namespace at::native {\nTensor f(const Tensor& self) {\n  if (self.is_cuda()) { return at::g(self); }\n  return at::h(self);\n}\n}\n"}
     others = [operator("g(Tensor self) -> Tensor"), operator("h(Tensor self) -> Tensor")]
