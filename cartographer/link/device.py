@@ -105,9 +105,18 @@ def atom_holds(term: str, answers: frozenset[str]) -> bool | None:
         if _BACKEND_OF.get(word, word) not in answers:
             return False
         return True if label[1].isupper() and word not in _BACKEND_OF and not label[2] else None
+    asked = _asked(term)
+    return (asked[0] in answers) != asked[1] if asked is not None else None
+
+
+@lru_cache(maxsize=65536)
+def _asked(term: str) -> tuple[str, bool] | None:
+    """The device or layout that a term asks for, and whether it asks for any other than that."""
+    if "is_" not in term and "=" not in term:
+        return None
     for name, pattern in _ASKS:
         if (match := pattern.search(term)) is not None:
-            return (name in answers) != ("!" in match.groups())
+            return name, "!" in match.groups()
     return None
 
 
