@@ -36,7 +36,7 @@ _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|n
 
 def negation(condition: str) -> str:
     """What a negated condition denies: `c` of `!(c)`; "" for any other."""
-    return condition[2:-1] if condition.startswith("!(") and _closes(condition, 1) == len(condition) - 1 else ""
+    return condition[2:-1] if condition.startswith("!(") and closing(condition, 1) == len(condition) - 1 else ""
 
 
 def opposite(condition: str) -> str:
@@ -179,7 +179,7 @@ def value(condition: str, of_term: Callable[[str], bool | None]) -> bool | None:
     if condition.startswith("!") and not condition.startswith("!="):
         known = value(condition[1:], of_term)
         return None if known is None else not known
-    if condition.startswith("(") and _closes(condition, 0) == len(condition) - 1:
+    if condition.startswith("(") and closing(condition, 0) == len(condition) - 1:
         return value(condition[1:-1], of_term)
     return of_term(condition)
 
@@ -198,7 +198,7 @@ def _split(text: str, operator: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _closes(text: str, opening: int) -> int:
+def closing(text: str, opening: int) -> int:
     """Where the parenthesis at `opening` is closed; -1 when it is not."""
     depth = 0
     for at in range(opening, len(text)):

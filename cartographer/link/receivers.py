@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from cartographer.link.conditions import closing
 from cartographer.link.signatures import ANY, parameter_type
 
 if TYPE_CHECKING:
@@ -137,21 +138,11 @@ def given_by(text: str, at: int) -> tuple[str, ...]:
     callees: list[str] = []
     while match is not None:
         callees.append(match[1])
-        end = _closing(text, match.end() - 1)
+        end = closing(text, match.end() - 1)
         match = _MEMBER.match(text, end + 1) if end >= 0 else None
         if match is None and end >= 0 and _END.match(text, end + 1):
             return tuple(callees)
     return ()
-
-
-def _closing(text: str, opening: int) -> int:
-    """Where the parenthesis at `opening` closes, -1 when it does not."""
-    depth = 0
-    for at in range(opening, len(text)):
-        depth += (text[at] == "(") - (text[at] == ")")
-        if depth == 0:
-            return at
-    return -1
 
 
 def _callee_before(text: str, at: int) -> str:
