@@ -42,11 +42,6 @@ def bound_by(lines: Sequence[str], name: str, template: str) -> Bound:
     return tuple(zip(template_names(template), (a.strip() for a in match[1].split(",")), strict=False))
 
 
-def contradicts(conditions: Sequence[str], bound: Bound) -> bool:
-    """Whether a condition around a call cannot hold with these values."""
-    return left(conditions, bound) is None
-
-
 def left(conditions: Sequence[str], bound: Bound) -> tuple[str, ...] | None:
     """The conditions that these values leave open; None when one of them cannot hold."""
     values = dict(bound)
@@ -113,7 +108,7 @@ class Binder:
             pass
         elif target.fact.template and bare(call.name) == target.name:
             yield from zip(template_names(target.fact.template), split_template(call.template), strict=False)
-        elif bare(call.name) == target.segments[-2:-1][0]:
+        elif target.segments[-2:-1] == (bare(call.name),):
             yield from zip(template_names(self._class_template(target)), split_template(call.template), strict=False)
         if "::" in call.name and (template := self._class_template(target)):
             yield from bound_by(self._bodies.lines(inside.path, call.line, max(call.line, call.end_line)), target.segments[-2], template)

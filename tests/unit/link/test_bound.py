@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from sources import N, made, operator, steps
 
-from cartographer.link.bound import bound_by, contradicts
+from cartographer.link.bound import bound_by, left
 from cartographer.model.location import Location
 
 Q = """namespace at::native {
@@ -43,7 +43,7 @@ def test_values_and_conditions():
     assert bound == (("Relu", "true"), ("bits", "4"))
     assert bound_by(["m.impl(g<true>)"], "f", "bool Relu") == ()
     told = {"Relu": False, "!(Relu)": True, "bits == 8": True, "bits == 4": False, "!(bits == 4)": True, "other": False, "x.dim() == 4 && !Relu": True, "": False}
-    assert {branch: contradicts((branch,), bound) for branch in told} == told
+    assert {branch: left((branch,), bound) is None for branch in told} == told
 
 
 KERNELS = "__global__ void yes(int* p) {}\n__global__ void no(int* p) {}\n"
@@ -90,3 +90,9 @@ Tensor g(const Tensor& self, std::string_view reduce) { f_impl(self, reduce_stub
         f = operator(f"{name}(Tensor self) -> Tensor", "CUDA", f"at::native::{name}")
         found = made(files, f)[0].chain(f, "CUDA").steps
         assert [(s.symbol, s.branch) for s in found if s.role == "stub"] == [(stub, "self.numel() > 4")]
+
+
+def test_template_arguments_of_a_function_outside_of_namespaces_that_is_no_template():
+    text = ("__global__ void k(int n) {}\nvoid run(bool fast) {\n  if (fast) {\n    k<<<8, 8>>>(1);\n  }\n}\n"
+            "namespace at::native {\nTensor g(const Tensor& self) {\n  run<int>(true);\n}\n}\n")
+    assert steps({N + "cuda/G.cu": text}, operator("g(Tensor self) -> Tensor", "CUDA", "at::native::g")) == [("entry", "g", 8), ("kernel", "run", 2), ("device", "k", 1)]
