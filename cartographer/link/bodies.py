@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cartographer.model.fact import Call, MacroDefinition
 
 SWITCH = re.compile(r"(?:AT|TORCH)_DISPATCH_\w+|DISPATCH_\w+|_AT_DISPATCH\w*")
+LITERALS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", "at::checkSame", "at::namedinference::", "namedinference::")
 SCHEMA = "findSchemaOrThrow"  # asks the dispatcher for an operator by its name
 RUNS = frozenset(("execute", "run"))  # methods by which objects of libraries do their work

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH, arguments_at, split_template
+from cartographer.link.bodies import LITERALS, NOWHERE, SCHEMA, SWITCH, split_template
 from cartographer.link.bound import Binder, left, template_names
 from cartographer.link.conditions import either, on_device, together
 from cartographer.link.constants import Constants
@@ -24,15 +24,12 @@ from cartographer.link.device import (
     SHAPING,
     library,
 )
+from cartographer.link.expansions import Expansions
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
-from cartographer.link.names import nearness
-from cartographer.link.overloads import Overloads
+from cartographer.link.overloads import Overloads, by_type
 from cartographer.link.plain import loops_over_elements
-from cartographer.link.sites import Given, Site, Spot
-from cartographer.model.location import Language
-from cartographer.scan.cpp import scan_cpp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -43,14 +40,10 @@ if TYPE_CHECKING:
     from cartographer.link.guards import World
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names
+    from cartographer.link.sites import Site, Spot
     from cartographer.link.stubs import Stubs
-    from cartographer.model.fact import Call, MacroDefinition
+    from cartographer.model.fact import Call
 
-LITERALS = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
-_LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>)?\s*<<<")
-_BRANCHES = re.compile(r"\b(?:if|else|case|default)\b")
-_CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
-_WIDER = re.compile(r"(const\s+)?(double|(c10|std)::complex<)\b")
 _CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
 _DEVICE = re.compile(r"(?:at::|c10::)?(?:k|DeviceType::)(CPU|CUDA|MPS|XPU|HIP)")
 _TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\((?:at::|c10::)?kCPU\))")
@@ -94,6 +87,11 @@ class CallGraph:
     def constants(self) -> Constants:
         """What the build settles."""
         return Constants(self.bodies, self.world)
+
+    @cached_property
+    def expansions(self) -> Expansions:
+        """Reads what macros do."""
+        return Expansions(self.bodies, self.names, self.stubs, self.handed, self.world, self.device, self._ours)
 
     def sites(self, defined: Defined) -> tuple[Site, ...]:
         """The sites of one body, in order."""
@@ -196,7 +194,7 @@ class CallGraph:
     def _macro(self, spot: Spot) -> Iterable[Site]:
         if SWITCH.fullmatch(spot.call.name):
             return (spot.site("dispatch", spot.call.name),)
-        return self._macro_body(spot.call.name, spot.call.arguments, spot, 0)
+        return self.expansions.sites(spot.call.name, spot.call.arguments, spot)
 
     def _cast(self, spot: Spot) -> Iterator[Site]:
         """Operators handed over under a cast that picks the overload: `compare(r, a, b, static_cast<OutFunc>(at::eq_out))`."""
@@ -254,7 +252,7 @@ class CallGraph:
         if spot.call.form != "construct":
             targets = self.names.functions(name, spot.scope, spot.handed.number)
             if targets and not _constructor(targets[0]):
-                return tuple(sorted(self._overload(targets, spot), key=_by_type)[:6])
+                return tuple(sorted(self._overload(targets, spot), key=by_type)[:6])
         return tuple(m for c in general(self.names.classes(name, spot.scope)) if self.follows(c) for m in self._run(c, spot))
 
     def _overload(self, targets: tuple[Defined, ...], spot: Spot) -> tuple[Defined, ...]:
@@ -378,83 +376,6 @@ class CallGraph:
     def _is_method(self, defined: Defined, arguments: int) -> bool:
         return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments) and self.names.has(defined)
 
-    # --- macros ---------------------------------------------------------------------------------------------------
-
-    def _macro_body(self, macro: str, arguments: tuple[str, ...], spot: Spot, depth: int) -> Iterator[Site]:
-        """What a macro of the same file, or of a header of kernels, does with these arguments, macros inside it included.
-        What stands in a header's macro is placed where it is used.
-        """
-        found = self._macro_in_force(macro, spot)
-        if found is None or depth > 3:
-            return
-        path, written = found
-        text = _substituted(written, arguments)
-        calls = list(_CALLED.finditer(LITERALS.sub(_blanked, text)))
-        within = _conditions_in(text) if _BRANCHES.search(text) else {}
-        launched = set()
-        for match in _LAUNCH.finditer(text) if "<<<" in text else ():
-            launched.add(match[1])
-            below = text.count("\n", 0, match.start())
-            inner = spot.under(within.get((match[1], below), ()))
-            yield self._placed(inner.site("launch", match[1], self.handed.kernels(match[1], spot)), found, spot, below)
-        for match in calls:
-            name = match[1]
-            below = text.count("\n", 0, match.start(1))
-            inner = spot.under(within.get((name, below), ()))
-            if bare(name) in self.stubs:
-                yield self._placed(inner.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace)), found, spot, below)
-            elif (title := library(name, self.device)) and not self._ours(name):
-                yield self._placed(inner.site("library", name, library=title), found, spot, below)
-            elif self.device == "cpu" and bare(name) in CPU_LOOPS:
-                opening = text.find("[", match.end())
-                given = (Given("lambda", path, written.line + text.count("\n", 0, opening)),) if opening >= 0 else ()
-                yield self._placed(inner.site("loop", bare(name), given=given), found, spot, below)
-            elif name.isupper():
-                yield from self._macro_body(name, arguments_at(text, match.end() - 1), inner, depth + 1)
-            elif len(name) > 3 and name not in launched:
-                targets = tuple(d for d in self.names.functions(name, spot.scope) if self.follows(d))
-                if targets:
-                    yield self._placed(inner.site("helper", name, tuple(sorted(targets, key=_by_type)[:4])), found, spot, below)
-
-    def _macro_in_force(self, macro: str, spot: Spot) -> tuple[str, MacroDefinition] | None:
-        """The macro that a use means in the build for our device, with its file: the last one in the file, else the nearest."""
-        path = spot.inside.path
-        known = [(p, m) for p, m in self.bodies.macros(macro, path, spot.call.line) if self.world.allows(m.guards) is not False]
-        return max(reversed(known), key=lambda pair: nearness(pair[0], path), default=None)
-
-    def _placed(self, site: Site, found: tuple[str, MacroDefinition], spot: Spot, below: int) -> Site:
-        """A site of a macro's expansion on the line that holds its name, `below` the macro's first one; on that of the use when
-        an argument brings it or the macro is a header's.
-        """
-        path, macro = found
-        pattern = re.compile(rf"\b{re.escape(bare(site.name))}\b")
-        if pattern.search(macro.body):
-            return site._replace(line=macro.line + below) if path == site.path else site._replace(made=macro.name)
-        first, last = spot.call.line, max(spot.call.line, spot.call.end_line)
-        lines = enumerate(self.bodies.lines(site.path, first, last), first)
-        return site._replace(line=next((n for n, text in lines if pattern.search(text)), first))
-
-
-@lru_cache(maxsize=4096)
-def _conditions_in(text: str) -> dict[tuple[str, int], Conditions]:
-    """The conditions around the calls in a macro's expansion, by name and by the number of line ends before it."""
-    bodies = scan_cpp(f"void f() {{ {text}\n}}".encode(), Language.CUDA).definitions
-    return {(call.name, call.line - 1): call.conditions for body in bodies for call in body.calls if call.conditions}
-
-
-def _substituted(macro: MacroDefinition, arguments: tuple[str, ...]) -> str:
-    """A macro's body with its arguments put in; lines stay where they are."""
-    named = dict(zip(macro.parameters or (), (" ".join(a.split()) for a in arguments), strict=False))
-    if not named:
-        return macro.body
-    pattern = re.compile(r"\b(" + "|".join(map(re.escape, named)) + r")\b")
-    return re.sub(r"\s*##\s*", "", pattern.sub(lambda m: named[m[1]], macro.body))
-
-
-def _blanked(match: re.Match[str]) -> str:
-    """White space in the place of a string, its line ends kept."""
-    return re.sub(r"[^\n]", " ", match[0])
-
 
 def _constructor(defined: Defined) -> bool:
     return defined.fact.kind == "method" and defined.segments[-2:-1] == defined.segments[-1:]
@@ -464,11 +385,3 @@ def _device_named(call: Call) -> str:
     """The device for which a stub is called by name, `stub(kCPU, …)`; "" when a tensor's is asked for."""
     match = _DEVICE.fullmatch(call.arguments[0].strip()) if call.arguments else None
     return match[1].lower() if match is not None else ""
-
-
-def _by_type(defined: Defined) -> bool:
-    """Of specialisations and of overloads for one type each the one for float comes first, the one that most people run."""
-    special = defined.fact.specialization
-    if special:
-        return special.split(",")[0].strip() != "float"
-    return any(_WIDER.match(p) for p in defined.fact.parameters)

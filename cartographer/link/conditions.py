@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.link.device import LAYOUTS, atom_holds
+from cartographer.scan.conditions import negated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 Conditions = tuple[str, ...]  # all of them hold; outermost first
 
-AND = " && "
+_AND = " && "
 MOST = 6  # conditions kept; the outermost go first
 UNLIKELY = "C10_UNLIKELY"
 _CUT = 100
@@ -41,7 +42,7 @@ def negation(condition: str) -> str:
 
 def opposite(condition: str) -> str:
     """The condition that holds where this one does not."""
-    return negation(condition) or f"!({condition})"
+    return negation(condition) or negated(condition)
 
 
 def _opposed(one: str, other: str) -> bool:
@@ -82,7 +83,7 @@ def either(one: Conditions, other: Conditions) -> Conditions:
     rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
     if not rest or not others or (len(rest) == len(others) == 1 and _opposed(rest[0], others[0])):
         return both
-    joined = f"{AND.join(rest)} || {AND.join(others)}"
+    joined = f"{_AND.join(rest)} || {_AND.join(others)}"
     return (*both, joined) if len(joined) <= _CUT else both
 
 
@@ -94,7 +95,12 @@ def text(conditions: Conditions) -> str:
     shown = [_denied(negation(c)) or c for c in (" ".join(c.split()) for c in conditions)]
     while len(shown) > 1 and sum(map(len, shown)) > _LENGTH:
         del shown[0]
-    return AND.join(f"({c})" if "||" in c and len(shown) > 1 and not negation(c) else c for c in shown)
+    return _AND.join(f"({c})" if "||" in c and len(shown) > 1 and not negation(c) else c for c in shown)
+
+
+def either_text(one: str, other: str) -> str:
+    """The same as `either` of conditions as steps show them."""
+    return text(either(tuple(one.split(_AND)), tuple(other.split(_AND)))) if one and other else ""
 
 
 @lru_cache(maxsize=65536)

@@ -11,15 +11,26 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from cartographer.link.callgraph import LITERALS
+from cartographer.link.bodies import LITERALS
 from cartographer.link.choice import BRANCHES, base_of, beside, name_words, ordered
-from cartographer.link.conditions import AND, either, is_switched, text, together, weight
+from cartographer.link.conditions import either, is_switched, text, together, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
 from cartographer.link.reach import OperatorCall, is_check
 from cartographer.link.sites import PLAIN
-from cartographer.link.steps import ON_CPU, call_step, definition_step, end_steps, stub_steps, way_steps
+from cartographer.link.steps import (
+    BEFORE,
+    before,
+    call_step,
+    definition_step,
+    end_steps,
+    noted,
+    once,
+    stub_steps,
+    trimmed,
+    way_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -36,7 +47,6 @@ if TYPE_CHECKING:
 SWITCH = 3  # so many operators called under `case` labels make a choice at run time
 CALLS = 16  # operators shown that a body calls
 COMPOSED = 2  # a body that calls more operators of its own is composed of them
-BEFORE = 8  # operators shown before the chain goes on through one of them
 STEPS = 15  # the longest way that is shown
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
 FAR = 20.0  # a way that costs more leads to another device
@@ -103,7 +113,7 @@ class Descent:
         steps = calls
         if onward.works and not (onward.strange and (arranges or (not real and _own_types(ways, defined)))):
             if not self._composed(reach.operators, operator):
-                steps = [*_before(calls, defined, onward.steps), *onward.steps]
+                steps = [*before(calls, defined, onward.steps), *onward.steps]
         elif real or ways:
             steps = self._ways([*real, *plain], defined, operator, key) if real else [*self._ways(plain or ways[:1], defined, operator, key), *calls[:BEFORE]]
         steps = steps or self._virtual(defined, key)
@@ -219,7 +229,7 @@ class Descent:
             onward = self._onward(reach.operators, kernel, operator, key)
             calls = self._calls(reach.operators, kernel, key)
             if onward.works:
-                return trimmed([*steps, *_before(calls, kernel, onward.steps), *onward.steps], STEPS - 1)
+                return trimmed([*steps, *before(calls, kernel, onward.steps), *onward.steps], STEPS - 1)
             if not ways:
                 return steps + calls[:4]
         steps.extend(way_steps(ways[0], self._metal(ways[0], kernel)))
@@ -328,7 +338,7 @@ class Descent:
             if below is None:
                 complete = False
             elif below.works:
-                steps = tuple(_noted(s, f"of {target.name}") for s in below.steps)
+                steps = tuple(noted(s, f"of {target.name}") for s in below.steps)
                 return Below(tuple(trimmed(list(steps), STEPS - 3)), True, complete, _strange(target, operator, key))
         return Below(complete=complete)
 
@@ -383,41 +393,3 @@ def _own_types(ways: list[Way], start: Defined) -> bool:
     """Whether a body, or a function of its file that it calls, switches over types whatever the case."""
     switch = next((way for way in ways if way.site.kind == "dispatch"), None)
     return switch is not None and switch.at.path == start.path and weight(switch.site.conditions) == 0
-
-
-def _noted(step: Step, note: str) -> Step:
-    """An entry with a note whose it is, unless it has one."""
-    if step.role != "entry" or step.note.startswith("of "):
-        return step
-    return replace(step, note="; ".join(filter(None, (note, step.note))))
-
-
-def _before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[Step]:
-    """The calls worth showing before the chain of one of them: that one, and those of the body itself before others."""
-    if len(calls) <= BEFORE:
-        return calls
-    own = [s for s in calls if s.role == "calls" and s.path == start.path and start.fact.start <= s.line <= start.fact.end] or calls
-    name = next((s.note.partition(";")[0].removeprefix("of ") for s in onward if s.role == "entry"), "")
-    followed = [s for s in own[BEFORE:] if name in s.note.partition(";")[0].split(" or ")][:1]
-    return [*own[: BEFORE - len(followed)], *followed]
-
-
-def trimmed(steps: list[Step], most: int) -> list[Step]:
-    """Steps cut to a length: operators that are only called go first, among them sides of a switch last, and the code on the
-    device last of all.
-    """
-    spare = [number for number, step in enumerate(steps) if step.role == "calls"]
-    spare.sort(key=lambda number: "case " not in steps[number].branch)
-    dropped = set(spare[max(0, len(spare) - (len(steps) - most)) :]) if len(steps) > most else set()
-    return [step for number, step in enumerate(steps) if number not in dropped][:most]
-
-
-def once(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Each step once, at its first place; a stub that is called for the CPU by name is another one."""
-    seen: dict[tuple[str, str, str, int, bool], Step] = {}
-    for step in steps:
-        at = (step.role, step.symbol, step.path, step.line, step.note.endswith(ON_CPU))
-        known = seen.setdefault(at, step)
-        if known.branch != step.branch:
-            seen[at] = replace(known, branch=text(either(tuple(known.branch.split(AND)), tuple(step.branch.split(AND)))) if step.branch and known.branch else "")
-    return tuple(seen.values())

@@ -33,6 +33,7 @@ _CAST = re.compile(r"(?:static|reinterpret|const)_cast<(.*)>\s*\(.*\)", re.DOTAL
 _MOVED = re.compile(r"std::(?:move|forward<[^()]*>)\(\s*(\w+)\s*\)")
 _MADE = re.compile(r"((?:::)?(?:\w+::)*[A-Z]\w*(?:<[^()]*>)?)\s*[({].*[)}]", re.DOTALL)
 _DATA = re.compile(r"(?:\.|->)(?:mutable_|const_)?data_ptr<([^()]*)>\(\)$")
+_WIDER = re.compile(r"(const\s+)?(double|(c10|std)::complex<)\b")
 _TYPE_PARAMETER = re.compile(r"(?:typename|class)\s+(\w+)")
 _LISTS = {"TensorList": "Tensor", "ITensorListRef": "Tensor", "IntArrayRef": "int64_t", "SymIntArrayRef": "SymInt", "DimnameList": "Dimname"}
 _SEQUENCES = frozenset(("ArrayRef", "vector", "SmallVector", "IListRef", "List", "array", "initializer_list"))
@@ -198,3 +199,11 @@ class Overloads:
 
     def _is_class(self, name: str) -> bool:
         return any(d.fact.kind in CLASSES for d in self._bodies.index.named(name))
+
+
+def by_type(defined: Defined) -> bool:
+    """Of specialisations and of overloads for one type each the one for float comes first, the one that most people run."""
+    special = defined.fact.specialization
+    if special:
+        return special.split(",")[0].strip() != "float"
+    return any(_WIDER.match(p) for p in defined.fact.parameters)

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cartographer.link.conditions import either_text
 from cartographer.link.generic import is_generic
 from cartographer.link.index import is_source
 from cartographer.link.sites import PLAIN
 from cartographer.model.operator import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from cartographer.link.stubs import StubRegistration
 
 ON_CPU = "runs on the CPU"  # of a stub that is called for it by name
+BEFORE = 8  # operators shown before the chain goes on through one of them
 HOPS = 4  # helper functions shown on one way; more are cut in the middle
 
 
@@ -124,3 +127,41 @@ def way_steps(way: Way, metal: Sequence[Given] = ()) -> list[Step]:
     else:
         steps.extend(end_steps(way, metal))
     return steps
+
+
+def noted(step: Step, note: str) -> Step:
+    """An entry with a note whose it is, unless it has one."""
+    if step.role != "entry" or step.note.startswith("of "):
+        return step
+    return replace(step, note="; ".join(filter(None, (note, step.note))))
+
+
+def before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[Step]:
+    """The calls worth showing before the chain of one of them: that one, and those of the body itself before others."""
+    if len(calls) <= BEFORE:
+        return calls
+    own = [s for s in calls if s.role == "calls" and s.path == start.path and start.fact.start <= s.line <= start.fact.end] or calls
+    name = next((s.note.partition(";")[0].removeprefix("of ") for s in onward if s.role == "entry"), "")
+    followed = [s for s in own[BEFORE:] if name in s.note.partition(";")[0].split(" or ")][:1]
+    return [*own[: BEFORE - len(followed)], *followed]
+
+
+def trimmed(steps: list[Step], most: int) -> list[Step]:
+    """Steps cut to a length: operators that are only called go first, among them sides of a switch last, and the code on the
+    device last of all.
+    """
+    spare = [number for number, step in enumerate(steps) if step.role == "calls"]
+    spare.sort(key=lambda number: "case " not in steps[number].branch)
+    dropped = set(spare[max(0, len(spare) - (len(steps) - most)) :]) if len(steps) > most else set()
+    return [step for number, step in enumerate(steps) if number not in dropped][:most]
+
+
+def once(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Each step once, at its first place; a stub that is called for the CPU by name is another one."""
+    seen: dict[tuple[str, str, str, int, bool], Step] = {}
+    for step in steps:
+        at = (step.role, step.symbol, step.path, step.line, step.note.endswith(ON_CPU))
+        known = seen.setdefault(at, step)
+        if known.branch != step.branch:
+            seen[at] = replace(known, branch=either_text(known.branch, step.branch))
+    return tuple(seen.values())

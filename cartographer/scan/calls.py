@@ -16,6 +16,7 @@ from cartographer.scan.backwards import NO_CALLS, Backwards
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
 from cartographer.scan.text import CUT, items, true_commas
+from cartographer.scan.uses import Open, Use, WayOut, cut, either_label
 
 if TYPE_CHECKING:
     from cartographer.scan.backwards import Named
@@ -39,56 +40,6 @@ _SCOPES = frozenset(("struct", "class", "union", "enum", "namespace"))
 
 _LAST_NAME = re.compile(r"~?\w+$")
 _LEAVES = re.compile(r"\s*+(?:return|throw|co_return)\b")
-
-
-class _Use:
-    """One use while it is read."""
-
-    __slots__ = ("arguments", "at", "conditions", "end", "form", "launch", "name", "template")
-
-    def __init__(self, at: int, name: str, form: str, conditions: tuple[str, ...], template: str = "") -> None:
-        self.at = at
-        self.name = name
-        self.form = form
-        self.conditions = conditions
-        self.template = template
-        self.end = -1
-        self.arguments: tuple[str, ...] = ()
-        self.launch: tuple[str, ...] = ()
-
-
-class _Open:
-    """An open bracket, and what it belongs to."""
-
-    __slots__ = ("at", "brace", "commas", "condition", "final", "inside", "keyword", "left", "saved", "singles", "statement", "use")
-
-    def __init__(self, at: int, brace: bool, use: _Use | None = None, keyword: str = "") -> None:
-        self.at = at
-        self.brace = brace
-        self.use = use
-        self.keyword = keyword
-        self.commas: list[int] = []
-        self.condition = ""  # of a block: why it runs
-        self.saved: tuple[str, ...] | None = None  # conditions to return to when the block closes
-        self.inside: tuple[str, ...] = ()  # conditions with which it began
-        self.singles: tuple[_Single, ...] = ()  # the conditions of a statement without braces
-        self.statement = at + 1  # where the statement that is read begins
-        self.final = -1  # where the last one began, -1 when that was a block
-        self.left: tuple[_Exit, ...] = ()  # the ways out that its later statements come after
-
-
-_Single = tuple[tuple[str, ...], str, int]  # the conditions before, one more, where the statement begins
-
-
-class _Exit:
-    """A condition under which the function was left, and the part of the body that comes after."""
-
-    __slots__ = ("after", "condition", "end")
-
-    def __init__(self, condition: str, after: int) -> None:
-        self.condition = condition
-        self.after = after
-        self.end = -1
 
 
 class BodyReader:
@@ -119,15 +70,15 @@ class _Pass:
         self.launches = reader.launches
         self.start = start
         self.end = end
-        self.uses: list[_Use] = []
-        self.base = _Open(start, True)
-        self.stack: list[_Open] = [self.base]
-        self.exits: list[_Exit] = []
+        self.uses: list[Use] = []
+        self.base = Open(start, True)
+        self.stack: list[Open] = [self.base]
+        self.exits: list[WayOut] = []
         self.conditions: tuple[str, ...] = ()
         self.brackets: dict[int, tuple[str, ...]] = {}  # where a message may begin: the conditions around it
         self.armed: str | None = None  # condition of the block that opens next
         self.last = ""  # condition of the statement that closed last, for its else
-        self.anonymous: _Use | None = None  # the lambda whose block opens next
+        self.anonymous: Use | None = None  # the lambda whose block opens next
         self.anonymous_at = -1  # where its parameters begin
 
     def run(self) -> tuple[tuple[Call, ...], tuple[Exit, ...]]:
@@ -176,7 +127,7 @@ class _Pass:
             return
         m = _LAMBDA.match(self.code, at, self.end)
         if m is not None:
-            self.anonymous = _Use(at, "", "lambda", self.conditions)
+            self.anonymous = Use(at, "", "lambda", self.conditions)
             self.anonymous.arguments = tuple(m.group(1).split())
             self.anonymous_at = m.end()
             self.uses.append(self.anonymous)
@@ -187,13 +138,13 @@ class _Pass:
         if use is not None:
             self.uses.append(use)
         if closing == at:
-            self.stack.append(_Open(at, False, use, keyword))
+            self.stack.append(Open(at, False, use, keyword))
         elif use is not None:
             self._finish(use, at, closing)
         elif keyword:
             self._condition(keyword, at, closing)
 
-    def _before(self, at: int) -> tuple[_Use | None, str]:
+    def _before(self, at: int) -> tuple[Use | None, str]:
         """The use or the keyword that a parenthesis belongs to, if any."""
         before = self.code[at - 1]
         if not (before.isalnum() or before in "_> \n\t") or at == self.anonymous_at or at == self.start:  # noqa: PLR1714 - it is asked of each
@@ -216,10 +167,10 @@ class _Pass:
                 at = find(",", at + 1, closing)
         return commas
 
-    def _call(self, found: Named, at: int) -> _Use | None:
+    def _call(self, found: Named, at: int) -> Use | None:
         name, template, start, word, of_type = found
         if at in self.launches:
-            use = _Use(start, name, "launch", self.conditions, template)
+            use = Use(start, name, "launch", self.conditions, template)
             begin, end = self.launches[at]
             use.launch = items(self.plain, self.plain, begin, end, CUT)
             return use
@@ -236,8 +187,8 @@ class _Pass:
             elif word in _SCOPES or word == "operator":
                 return None
             elif word not in _NOT_TYPES:
-                return _Use(start, word, "construct", self.conditions, of_type)  # Tensor out(x), std::vector<int> v(3)
-        return _Use(start, name, form, self.conditions, template)
+                return Use(start, word, "construct", self.conditions, of_type)  # Tensor out(x), std::vector<int> v(3)
+        return Use(start, name, form, self.conditions, template)
 
     def _block(self, at: int) -> None:
         """A brace: of a block, a lambda, or of a value `Foo{...}`."""
@@ -251,7 +202,7 @@ class _Pass:
             return
         if word and word not in _NOT_TYPES:
             name, template = word, of_type
-        use = _Use(start, name, "construct", self.conditions, template)
+        use = Use(start, name, "construct", self.conditions, template)
         self.uses.append(use)
         self._open_brace(at, use)
 
@@ -267,7 +218,7 @@ class _Pass:
         elif top.keyword:
             self._condition(top.keyword, top.at, at)
 
-    def _finish(self, use: _Use, opening: int, closing: int, commas: list[int] | None = None) -> None:
+    def _finish(self, use: Use, opening: int, closing: int, commas: list[int] | None = None) -> None:
         """Give a use what stands in its brackets; without `commas` no others stand between them."""
         use.end = closing
         begin = opening + 1
@@ -291,7 +242,7 @@ class _Pass:
     def _condition(self, keyword: str, opening: int, closing: int) -> None:
         if keyword not in ("if", "constexpr"):
             return
-        self._enter(_cut(" ".join(real_text(self.plain[opening + 1 : min(closing, opening + 1000)]).split())), closing + 1)
+        self._enter(cut(" ".join(real_text(self.plain[opening + 1 : min(closing, opening + 1000)]).split())), closing + 1)
 
     def _enter(self, condition: str, after: int) -> None:
         code = self.code
@@ -313,7 +264,7 @@ class _Pass:
                 return
             top = self.stack[-1]
             labels.append("default" if m.group(2) else f"case {' '.join(m.group(1).split())}"[:CUT])
-            self.conditions = (*top.inside, _either(labels))
+            self.conditions = (*top.inside, either_label(labels))
             self._end_exits(top, at)
             at = top.statement = m.end()
 
@@ -334,18 +285,18 @@ class _Pass:
 
     def _leave(self, condition: str, after: int) -> None:
         """What follows in the innermost block runs only where a condition did not hold."""
-        way_out = _Exit(condition, after)
+        way_out = WayOut(condition, after)
         self.exits.append(way_out)
         self.stack[-1].left += (way_out,)
 
     @staticmethod
-    def _end_exits(block: _Open, at: int) -> None:
+    def _end_exits(block: Open, at: int) -> None:
         for way_out in block.left:
             way_out.end = at
         block.left = ()
 
-    def _open_brace(self, at: int, use: _Use | None) -> None:
-        opened = _Open(at, True, use)
+    def _open_brace(self, at: int, use: Use | None) -> None:
+        opened = Open(at, True, use)
         opened.saved = self.conditions
         if use is None and self.anonymous is not None:
             opened.use, self.anonymous = self.anonymous, None
@@ -413,7 +364,7 @@ class _Pass:
         line = self.source.line
         return tuple(Exit(e.condition, line(e.after), line(e.end if e.end >= 0 else self.end)) for e in self.exits)
 
-    def _name_at(self, use: _Use) -> int:
+    def _name_at(self, use: Use) -> int:
         """Where the called name itself stands: a chain of members may run over lines."""
         if ("." not in use.name and "->" not in use.name) or self.code.startswith(use.name, use.at):
             return use.at
@@ -421,7 +372,7 @@ class _Pass:
         at = self.code.find(last.group(), use.at, use.at + len(use.name) + CUT) if last is not None else -1
         return at if at >= 0 else use.at
 
-    def _references(self, use: _Use, line: int, guards: Guards) -> list[Call]:
+    def _references(self, use: Use, line: int, guards: Guards) -> list[Call]:
         found = []
         names = self.names
         texts: tuple[str, ...] = use.arguments
@@ -448,24 +399,6 @@ class _Pass:
                 guards: Guards = () if uniform else _inner(self.source.guards(m.start()), outer)
                 found.append((m.start(), Call(name, "message", number, (), "", number, guards, self.brackets.get(m.start(), ()))))
         return found
-
-
-def _cut(condition: str) -> str:
-    """A condition of bearable length, its parentheses closed."""
-    if len(condition) <= CUT:
-        return condition
-    kept = condition[:CUT].rstrip()
-    return kept + "…" + ")" * max(0, kept.count("(") - kept.count(")"))
-
-
-def _either(labels: list[str]) -> str:
-    """The condition under which labels that stand together are reached, as many as there is room for."""
-    if "default" in labels:
-        return "default"
-    shown = list(labels)
-    while len(shown) > 1 and len(" || ".join(shown)) > CUT:
-        shown[-2:] = ["…"]
-    return " || ".join(shown) if len(shown) > 1 else labels[0]
 
 
 def _inner(guards: Guards, outer: Guards) -> Guards:

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is known of a body while it is read: its uses, the brackets that are open, the ways out that were passed."""
+
+from __future__ import annotations
+
+from cartographer.scan.text import CUT
+
+
+class Use:
+    """One use while it is read."""
+
+    __slots__ = ("arguments", "at", "conditions", "end", "form", "launch", "name", "template")
+
+    def __init__(self, at: int, name: str, form: str, conditions: tuple[str, ...], template: str = "") -> None:
+        self.at = at
+        self.name = name
+        self.form = form
+        self.conditions = conditions
+        self.template = template
+        self.end = -1
+        self.arguments: tuple[str, ...] = ()
+        self.launch: tuple[str, ...] = ()
+
+
+class Open:
+    """An open bracket, and what it belongs to."""
+
+    __slots__ = ("at", "brace", "commas", "condition", "final", "inside", "keyword", "left", "saved", "singles", "statement", "use")
+
+    def __init__(self, at: int, brace: bool, use: Use | None = None, keyword: str = "") -> None:
+        self.at = at
+        self.brace = brace
+        self.use = use
+        self.keyword = keyword
+        self.commas: list[int] = []
+        self.condition = ""  # of a block: why it runs
+        self.saved: tuple[str, ...] | None = None  # conditions to return to when the block closes
+        self.inside: tuple[str, ...] = ()  # conditions with which it began
+        self.singles: tuple[Single, ...] = ()  # the conditions of a statement without braces
+        self.statement = at + 1  # where the statement that is read begins
+        self.final = -1  # where the last one began, -1 when that was a block
+        self.left: tuple[WayOut, ...] = ()  # the ways out that its later statements come after
+
+
+Single = tuple[tuple[str, ...], str, int]  # the conditions before, one more, where the statement begins
+
+
+class WayOut:
+    """A condition under which the function was left, and the part of the body that comes after."""
+
+    __slots__ = ("after", "condition", "end")
+
+    def __init__(self, condition: str, after: int) -> None:
+        self.condition = condition
+        self.after = after
+        self.end = -1
+
+
+def cut(condition: str) -> str:
+    """A condition of bearable length, its parentheses closed."""
+    if len(condition) <= CUT:
+        return condition
+    kept = condition[:CUT].rstrip()
+    return kept + "…" + ")" * max(0, kept.count("(") - kept.count(")"))
+
+
+def either_label(labels: list[str]) -> str:
+    """The condition under which labels that stand together are reached, as many as there is room for."""
+    if "default" in labels:
+        return "default"
+    shown = list(labels)
+    while len(shown) > 1 and len(" || ".join(shown)) > CUT:
+        shown[-2:] = ["…"]
+    return " || ".join(shown) if len(shown) > 1 else labels[0]
