@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--demo", is_flag=True, help="Build the small PyTorch-like repository that comes with cartographer.")
 @click.option("--python", "interpreter", type=click.Path(path_type=Path), help="With --source installed: the Python whose torch is meant.")
 @click.option("--offline", is_flag=True, help="Use what the cache holds; reach no network.")
-@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that parse. Default: one a core.")
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that parse and draw. Default: one a core.")
 @click.option("--no-html", is_flag=True, help="Write atlas.db alone.")
 @click.option("--pages", type=click.IntRange(0), metavar="N", help="Of several releases, draw the pages of the N newest alone; `serve` draws the others as they are read. Default: all of up to 8; of more, the newest alone.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")

@@ -7,6 +7,7 @@ import hashlib
 import os
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from cartographer.model.source import Tree
     from cartographer.pipeline.lineage import Release
     from cartographer.progress import Progress
-
-PAGES = ".drawn-from"  # beside the pages: the digest of what all of them were drawn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +80,10 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
             replace(atlas, inputs=inputs, seconds=seconds, lineage=followed, since=since), out)
         with made as fresh:
             if request.html:
-                render(fresh, out, progress, collected=collected, written=atlas)
-                write_whole(out / PAGES, f"{inputs} {pages}".encode())
+                render(fresh, out, progress, workers=request.workers, collected=collected, written=atlas)
+                write_whole(_drawn_from(out), f"{inputs} {pages}".encode())
             else:
-                writer.settle(fresh)
-                remove_pages(out, progress)
+                settle_alone(fresh, out, progress)
     progress.close()
     return out
 
@@ -107,14 +105,15 @@ def has_pages(out: Path) -> bool:
     return (out / STATUS).is_file()
 
 
-def remove_pages(out: Path, progress: Progress) -> None:
-    """What stands beside a database that has no pages of its own was drawn from another one: it goes."""
-    if has_pages(out):
-        from cartographer.render.write import remove_site
+def settle_alone(fresh: Path, out: Path, progress: Progress) -> None:
+    """A database without pages takes its place: pages that stand there were drawn from another one, and go."""
+    if not has_pages(out):
+        writer.settle(fresh)
+        return
+    from cartographer.render.write import remove_site
 
-        removed = remove_site(out)
-        progress.note(f"{removed:,} pages and files of the former site in {out} are removed: they were drawn from another atlas")
-    (out / PAGES).unlink(missing_ok=True)
+    removed = remove_site(out, partial(writer.settle, fresh))
+    progress.note(f"{removed:,} pages and files of the former site in {out} are removed: they were drawn from another atlas")
 
 
 def releases_of(tree: Tree, beside: Sequence[Release]) -> tuple[Release, ...]:
@@ -129,10 +128,16 @@ def pages_digest(followed: Lineage, said: verified.Verified | None, *, collected
     return hashlib.sha256(msgspec.json.encode([followed, said, collected], order="deterministic")).hexdigest()[:20]
 
 
+def _drawn_from(out: Path) -> Path:
+    from cartographer.render.known import PAGES
+
+    return out / PAGES
+
+
 def _pages_of(out: Path) -> str:
     """What the pages in `out` were drawn from; "" when that was never finished."""
     try:
-        return (out / PAGES).read_text(encoding="utf-8")
+        return _drawn_from(out).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
 
@@ -151,7 +156,7 @@ def inputs_digest(tree: Tree) -> str:
     return digest.hexdigest()
 
 
-def render(fresh: Path, out: Path, progress: Progress, *, collected: bool = False, written: Atlas | None = None) -> None:
+def render(fresh: Path, out: Path, progress: Progress, *, workers: int, collected: bool = False, written: Atlas | None = None) -> None:
     """The site of a database that stands beside its place; when all is drawn, both take their places together.
 
     `written`: what the database holds, if that is at hand.
@@ -159,9 +164,5 @@ def render(fresh: Path, out: Path, progress: Progress, *, collected: bool = Fals
     from cartographer.render.write import write_site
     from cartographer.store.reader import Reader
 
-    def settle() -> None:
-        (out / PAGES).unlink(missing_ok=True)
-        writer.settle(fresh)
-
     with Reader(fresh) as reader:
-        write_site(reader, out, progress, collected=collected, written=written, when_drawn=settle)
+        write_site(reader, out, progress, processes=workers, collected=collected, written=written, when_drawn=partial(writer.settle, fresh))

@@ -101,7 +101,7 @@ def _in_order(requests: Sequence[SourceRequest]) -> list[SourceRequest]:
 def shelf(root: Path) -> tuple[Path, ...]:
     """The atlases of a folder, oldest first: those that stand under their own tags."""
     found = []
-    for path in root.glob(f"*/{database.FILE_NAME}"):
+    for path in root.glob(f"[!.]*/{database.FILE_NAME}"):
         with suppress(CartographerError), doubting(path), Reader(path) as reader:
             if folder_of(reader.info().source.tag) == path.parent.name:
                 found.append(path.parent)

@@ -118,7 +118,7 @@ class Undrawn:
         """The releases of the folder, oldest first; none where it holds one atlas itself."""
         if not is_shelf(self.root):
             return ()
-        found = tuple((path.parent, _identity(path.parent)) for path in sorted(self.root.glob(f"*/{database.FILE_NAME}")))
+        found = tuple((path.parent, _identity(path.parent)) for path in sorted(self.root.glob(f"[!.]*/{database.FILE_NAME}")))
         return self._shelves.get(found, lambda: tuple(folder for folder in shelf(self.root) if self._holds_atlas(folder)))
 
     def _listed(self, address: str) -> bytes | None:

@@ -69,7 +69,7 @@ def found() -> tuple[Path, ...]:
     """The databases of all atlases that can be found, newest first."""
     here = Path.cwd()
     candidates: dict[Path, float] = {}
-    for path in (here / database.FILE_NAME, *here.glob(f"atlas/*/{database.FILE_NAME}"), here / "atlas" / database.FILE_NAME,
+    for path in (here / database.FILE_NAME, *here.glob(f"atlas/[!.]*/{database.FILE_NAME}"), here / "atlas" / database.FILE_NAME,
                  *(Path(entry) for entry in _listed())):  # fmt: skip
         with suppress(OSError):
             candidates[path.resolve()] = path.stat().st_mtime

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STATUS = ".pages.json"  # address -> digest of every file of a site
+PAGES = ".drawn-from"  # what the pages of a site were drawn from, once all are there
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,35 +2,43 @@
 """Writes the site: every page of the plan, over all cores, leaving alone what has not changed.
 
 The folder's status file holds the digest of each page as written; a page whose new bytes have the same digest is not
-touched, one that is in the status file but no longer in the plan is removed. Over a site that is there, changed pages
-are written to a folder beside it and moved in at the end: a build that is killed leaves the old site whole.
+touched, one that is in the status file but no longer in the plan is removed. Pages are written to a folder beside the
+atlas; at the end that is given what has not changed and swapped with the atlas in one step: a build that is killed at
+any moment leaves the old atlas or the new one. Where the system cannot swap folders (or others are at work in this
+one), changed pages are moved in one after another.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import glob
 import multiprocessing
 import os
 import shutil
 import stat
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.atomic import can_exchange, complete, exchange
 from cartographer.errors import RenderError
 from cartographer.progress import interrupts_are_ours
 from cartographer.render import assets, outline, plan
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
-from cartographer.render.known import STATUS, digest_of, read_status, write_status
+from cartographer.render.known import PAGES, STATUS, digest_of, read_status, write_status
 from cartographer.render.loading import site_of
 from cartographer.render.urls import root_from
 from cartographer.store.database import is_running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from jinja2 import Environment
@@ -41,7 +49,7 @@ if TYPE_CHECKING:
     from cartographer.render.site import Site
     from cartographer.store.reader import Reader
 
-STAGE = ".pages"  # .pages.PID.new: changed pages until all are drawn
+STAGE = ".pages"  # .pages.PID.new: changed pages until all are drawn, where folders cannot be swapped
 _CHUNK = 48
 
 
@@ -69,11 +77,12 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where pages are put: at once into a new site, beside an old one until all are there."""
+    """Where pages are put until all are there."""
 
     out: Path
-    stage: Path
+    stage: Path  # `out` itself when nothing is there yet and folders cannot be swapped
     before: Mapping[str, str]  # address -> digest of what the site has
+    swapped: bool  # the stage may take the place of `out`
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +99,12 @@ _press: _Press | None = None  # set before the processes are forked, so that the
 
 
 def write_site(
-    reader: Reader, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[], object] = lambda: None,
+    reader: Reader, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[Path], object] = lambda _: None,
     collected: bool = False, written: Atlas | None = None,
 ) -> RenderReport:
     """Write the whole site of an atlas into `out`. `collected`: the folder above lists this atlas and others. `when_drawn` is
-    called when all is drawn, before the pages are moved in. `written` are the values of the atlas, when it was written a moment ago.
+    called when all is drawn, with the folder that will be the atlas: what belongs to these pages goes there now, and both are seen
+    at once. `written` are the values of the atlas, when it was written a moment ago.
     """
     start = time.perf_counter()
     progress.stage("read the atlas")
@@ -104,7 +114,7 @@ def write_site(
 
 
 def write(
-    site: Site, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[], object] = lambda: None,
+    site: Site, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[Path], object] = lambda _: None,
 ) -> RenderReport:
     """Write every page of `site`."""
     global _press  # noqa: PLW0603 - the forked processes find it there
@@ -118,8 +128,7 @@ def write(
         progress.stage("draw pages", len(work))
         done = list(_print_all(work, progress, processes or os.cpu_count() or 1))
         done += [put(desk, address, data) for address, data in contents.items()]
-        when_drawn()
-        removed = _publish(desk, done)
+        removed = _publish(desk, done, when_drawn)
     except OSError as error:
         raise RenderError(
             f"a page cannot be written: {error.strerror or error}", where=error.filename or str(out),
@@ -134,17 +143,60 @@ def write(
 
 def _desk(out: Path) -> Desk:
     """A desk for this process; what killed builds have left is cleared away."""
-    for leftover in out.glob(f"{STAGE}.*.new"):
-        if not is_running(leftover.name.split(".")[-2]):
-            shutil.rmtree(leftover, ignore_errors=True)
+    _clear(out.glob(f"{STAGE}.*.new"))
+    beside = _beside(out)
+    before = read_status(out)
+    if can_exchange(out, beside):
+        return Desk(out, beside, before, swapped=True)
     fresh = not (out / "index.html").exists()
-    return Desk(out, out if fresh else out / f"{STAGE}.{os.getpid()}.new", {} if fresh else read_status(out))
+    return Desk(out, out if fresh else out / f"{STAGE}.{os.getpid()}.new", {} if fresh else before, swapped=False)
 
 
-def _publish(desk: Desk, done: Sequence[Written]) -> int:
-    """Move what was drawn beside the site into it. While that goes on the status knows addresses and no digests: a build
-    that finds it so takes no page for unchanged.
+def _beside(out: Path) -> Path:
+    """Where this process makes the folder that will take the place of `out`; what killed builds have left there is cleared away."""
+    out.mkdir(parents=True, exist_ok=True)
+    _clear(out.parent.glob(f".{glob.escape(out.name)}.*.new"))
+    return out.with_name(f".{out.name}.{os.getpid()}.new")
+
+
+def _clear(stages: Iterable[Path]) -> None:
+    for leftover in stages:
+        number = leftover.name.split(".")[-2]
+        if number.isdecimal() and not is_running(number):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _publish(desk: Desk, done: Sequence[Written], when_drawn: Callable[[Path], object]) -> int:
+    """Put what was drawn in its place; gives how many files went."""
+    now = {written.address: written.digest for written in done}
+    gone = set(desk.before) - set(now)
+    if desk.swapped and _swap(desk, gone, {*desk.before, *now}, when_drawn, now):
+        return len(gone)
+    return _move_in(desk, done, when_drawn)
+
+
+def _swap(desk: Desk, gone: AbstractSet[str], ours: AbstractSet[str], when_drawn: Callable[[Path], object], now: Mapping[str, str] | None) -> bool:
+    """The stage takes the place of the atlas, with all that stays of it. False when it cannot; nothing has happened then."""
+
+    def stays(path: str) -> bool:
+        return path not in gone and path not in {STATUS, PAGES} and not (path.startswith(".") and path.endswith((".new", ".tmp")))
+
+    folders = {str(parent) for address in ours for parent in PurePosixPath(address).parents}
+    if not complete(desk.stage, desk.out, stays, folders):
+        return False
+    if now is not None:
+        write_status(desk.stage, now)
+    when_drawn(desk.stage)
+    exchange(desk.stage, desk.out)
+    return True
+
+
+def _move_in(desk: Desk, done: Sequence[Written], when_drawn: Callable[[Path], object]) -> int:
+    """Move what was drawn into the site. While that goes on the status knows addresses and no digests: a build that finds it so
+    takes no page for unchanged.
     """
+    (desk.out / PAGES).unlink(missing_ok=True)
+    when_drawn(desk.out)
     write_status(desk.out, dict.fromkeys([*desk.before, *(written.address for written in done)], ""))
     if desk.stage != desk.out:
         for written in done:
@@ -175,17 +227,19 @@ def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> 
     collecting = gc.isenabled()
     gc.freeze()  # what is in memory now stays shared: no collection touches its pages
     gc.enable()  # what pages leave behind goes
+    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork"))
     try:
         with warnings.catch_warnings(), interrupts_are_ours():
             warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the children do not use it
-            pool = multiprocessing.get_context("fork").Pool(processes)
-        with pool:
-            for written, steps in pool.imap_unordered(_print_counted, chunks):
-                yield from written
-                progress.step(steps)
-            pool.close()
-            pool.join()
+            drawing = [pool.submit(_print_counted, chunk) for chunk in chunks]
+        for ready in as_completed(drawing):
+            written, steps = ready.result()
+            yield from written
+            progress.step(steps)
+    except BrokenProcessPool as error:
+        raise RenderError("a process that draws pages ended before its time", hint="memory may be short: try fewer jobs") from error
     finally:
+        pool.shutdown(cancel_futures=True)
         gc.unfreeze()
         if not collecting:
             gc.disable()
@@ -205,14 +259,27 @@ def _print(chunk: Sequence[plan.Job]) -> list[Written]:
     return found
 
 
-def remove_site(out: Path) -> int:
-    """Remove a site and leave the atlas: pages of another atlas would pretend to be of this one. Gives how many files went."""
+def remove_site(out: Path, when_ready: Callable[[Path], object] = lambda _: None) -> int:
+    """Remove a site and leave the atlas: pages of another atlas would pretend to be of this one. Gives how many files went.
+
+    `when_ready` is called with the folder that will be the atlas: the database that has no pages goes there.
+    """
     pages = read_status(out)
+    beside = _beside(out)
+    if can_exchange(out, beside):
+        beside.mkdir()
+        try:
+            if _swap(Desk(out, beside, pages, swapped=True), set(pages), set(pages), when_ready, None):
+                return len(pages)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    when_ready(out)
     removed = _remove_stale(out, pages, set())
     for folder in sorted({parent for address in pages for parent in (out / address).parents if out in parent.parents}, reverse=True):
         with contextlib.suppress(OSError):
             folder.rmdir()  # only what is empty goes
-    (out / STATUS).unlink(missing_ok=True)
+    for name in (STATUS, PAGES):
+        (out / name).unlink(missing_ok=True)
     return removed
 
 

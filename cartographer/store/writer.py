@@ -73,9 +73,9 @@ def with_lineage(folder: Path, lineage: Lineage, since: Comparison | None) -> It
         fresh.unlink(missing_ok=True)
 
 
-def settle(fresh: Path) -> Path:
-    """Put a file of `beside` in the place of atlas.db."""
-    target = fresh.with_name(database.FILE_NAME)
+def settle(fresh: Path, folder: Path | None = None) -> Path:
+    """Put a file of `beside` in the place of atlas.db; `folder` when another than its own will be the atlas."""
+    target = (folder or fresh.parent) / database.FILE_NAME
     with database.explained(target):
         return fresh.replace(target)
 

@@ -96,7 +96,9 @@ def assert_whole(folder, built, allowed=(OLD, NEW)):
 
 
 def leftovers(folder):
-    return [path.name for path in folder.iterdir() if path.name.startswith(".") and path.name not in {".pages.json", ".drawn-from"}]
+    """What builds made for a while: in an atlas, and beside it."""
+    inside = [path.name for path in folder.iterdir() if path.name.startswith(".") and path.name not in {".pages.json", ".drawn-from"}]
+    return inside + [path.name for path in folder.parent.iterdir() if path.name.startswith(".")]
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +125,53 @@ def test_killed_at_any_moment(built, old, start, seconds):
             shutil.copytree(built[0][OLD][0], old)
     running = start(old, "-q")
     assert running.communicate(timeout=120)[1] == ""
+    assert assert_whole(old, built) == NEW
+    assert leftovers(old) == []
+
+
+KILLED_AT = """
+import os, signal, sys
+from cartographer.cli import main
+left = int(sys.argv.pop(1))
+STEPS = {"os.rename", "os.link", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "ctypes.dlsym"}
+done = 0
+def hook(event, arguments):
+    global done
+    if event not in STEPS:
+        return
+    done += 1
+    if done == left:
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(hook)
+try:
+    main()
+finally:
+    print(done, file=sys.stderr)
+"""
+
+
+def test_killed_at_any_step_of_the_disk(built, old, mini_repo, tmp_path):
+    """At a file that is moved, linked or removed, or a folder: the last steps are many and quick, no chosen moment meets them."""
+    cache = shutil.copytree(built[1], tmp_path / "cache")
+
+    def build_until(step):
+        command = [sys.executable, "-c", KILLED_AT, str(step), "build", NEW, "--repo", str(mini_repo), "--out", str(old), "-j", "1", "-q"]
+        return subprocess.run(command, capture_output=True, text=True, env={**os.environ, ENVIRONMENT: str(cache)}, timeout=120, check=False)
+
+    spare = shutil.copytree(old, tmp_path / "spare")
+    last = int(build_until(0).stderr)
+    assert assert_whole(old, built) == NEW
+    assert last > len(built[0][NEW][1])  # every page is one at least
+    chosen = random.Random(6)
+    met = set()
+    count = int(os.environ.get("CARTOGRAPHER_KILLS", "4")) * 2
+    for step in [last, last - 2, *(chosen.randint(1, last - 3) for _ in range(count))]:
+        shutil.rmtree(old)
+        shutil.copytree(spare, old)
+        assert build_until(step).returncode == -signal.SIGKILL
+        met.add(assert_whole(old, built))
+    assert met == {OLD, NEW}
+    build_until(0)
     assert assert_whole(old, built) == NEW
     assert leftovers(old) == []
 
@@ -319,11 +368,14 @@ def test_files_whose_names_are_no_text(mini_repo, tmp_path):
     assert os.path.exists(os.fsencode(out) + b"/\xff.txt")  # noqa: PTH110
 
 
-def test_what_is_not_ours_stays(built, old, start, mini_repo):
+FILES = ("notes.txt", "op/mine.html", ".hidden", "assets/mine.css", "atlas.db.bak")
+FOLDERS = ("source/aten/mine/page.html", ".git/config", "new folder/deep/er.html")
+
+
+@pytest.mark.parametrize("names", [FILES, FILES + FOLDERS], ids=["files", "folders"])
+def test_what_is_not_ours_stays(built, old, start, mini_repo, names):
     """Files of others in the folder of an atlas, whatever is built over it, with pages and without."""
-    foreign = {
-        "notes.txt": "mine", "op/mine.html": "mine", "source/aten/mine/page.html": "mine", ".hidden": "mine", "assets/mine.css": "mine", ".git/config": "mine", "atlas.db.bak": "mine", "new folder/deep/er.html": "mine",
-    }  # fmt: skip
+    foreign = dict.fromkeys(names, "mine")
     for name, text in foreign.items():
         (old / name).parent.mkdir(parents=True, exist_ok=True)
         (old / name).write_text(text)

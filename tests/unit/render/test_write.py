@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -9,6 +11,7 @@ import pytest
 
 from cartographer.errors import RenderError
 from cartographer.progress import SilentProgress
+from cartographer.render import write
 from cartographer.render.write import STATUS, write_site
 from cartographer.store import writer
 from cartographer.store.reader import Reader
@@ -145,6 +148,15 @@ def test_a_folder_that_cannot_be_written_is_one_clear_error(database, tmp_path):
     with Reader(database) as reader, pytest.raises(RenderError) as error:
         write_site(reader, tmp_path, SilentProgress(), processes=1)
     assert "cannot be written" in str(error.value)
+
+
+def test_a_drawing_process_that_is_killed_is_one_clear_error(database, tmp_path, monkeypatch):
+    """As a system does that is short of memory: no endless wait, and what stood there stays."""
+    (tmp_path / "index.html").write_text("before")
+    monkeypatch.setattr(write, "_print", lambda chunk: os.kill(os.getpid(), signal.SIGKILL))
+    with Reader(database) as reader, pytest.raises(RenderError, match="ended before its time"):
+        write_site(reader, tmp_path, SilentProgress(), processes=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
 def test_an_atlas_with_nothing_in_it_still_opens(small, tmp_path):
