@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Conditions = tuple[str, ...]  # all of them hold; outermost first
 
 _AND = " && "
-MOST = 6  # conditions kept; the outermost go first
+MOST = 9  # conditions kept; the outermost go first
 UNLIKELY = "C10_UNLIKELY"
 _CUT = 100
 _LENGTH = 180  # of what a step shows
@@ -27,9 +27,9 @@ CHOSEN = 0.02  # the same where all ways are such
 _SPECIAL, _UNUSUAL = 0.1, 0.2
 _TYPED = 1.2  # the same of what runs for other types than the floating-point ones that most tensors have
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
-# What most people's tensors are: in order in memory, not too big for 32 bits, fit for vector instructions and fast kernels; the
-# dimension that they ask for is the last one.
-_USUAL = re.compile(r"contiguous|is_?contig|vec_size|vectori[sz]|can_?use|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
+# What most people's tensors are: in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and fast
+# kernels; the dimension that they ask for is the last one.
+_USUAL = re.compile(r"contiguous|is_?contig|(?:dtype|scalar_type)\(?[^\s&|]* == [^\s&|]*(?:dtype|scalar_type)\(|vec_size|vectori[sz]|can_?use|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
 _SOME = re.compile(r"!?\(?[\w.>-]*numel\(\)\s*(?:>|!=|==)\s*0\)?")
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
@@ -89,12 +89,12 @@ def either(one: Conditions, other: Conditions) -> Conditions:
 
 @lru_cache(maxsize=65536)
 def text(conditions: Conditions) -> str:
-    """What a step shows: all of them, the outermost left out when there is no room."""
+    """What a step shows: all of them; when there is no room, what does not hold is left out first, then the outermost."""
     if not conditions:
         return ""
     shown = [_denied(negation(c)) or c for c in (" ".join(c.split()) for c in conditions)]
     while len(shown) > 1 and sum(map(len, shown)) > _LENGTH:
-        del shown[0]
+        del shown[next((n for n, c in enumerate(shown[:-1]) if c.startswith("!")), 0)]
     return _AND.join(f"({c})" if "||" in c and len(shown) > 1 and not negation(c) else c for c in shown)
 
 

@@ -16,7 +16,7 @@ from cartographer.scan.backwards import NO_CALLS, Backwards
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
 from cartographer.scan.text import CUT, items, true_commas
-from cartographer.scan.uses import Open, Use, WayOut, cut, either_label
+from cartographer.scan.uses import Branch, Open, Use, WayOut, cut, either_label
 
 if TYPE_CHECKING:
     from cartographer.scan.backwards import Named
@@ -76,8 +76,9 @@ class _Pass:
         self.exits: list[WayOut] = []
         self.conditions: tuple[str, ...] = ()
         self.brackets: dict[int, tuple[str, ...]] = {}  # where a message may begin: the conditions around it
-        self.armed: str | None = None  # condition of the block that opens next
-        self.last = ""  # condition of the statement that closed last, for its else
+        self.armed: Branch | None = None  # of the block that opens next
+        self.last: tuple[str, ...] = ()  # conditions of the statement that closed last and of those that it is the `else if` of, for its else
+        self.denied: tuple[str, ...] = ()  # the same for the `if` that comes next
         self.anonymous: Use | None = None  # the lambda whose block opens next
         self.anonymous_at = -1  # where its parameters begin
 
@@ -242,25 +243,30 @@ class _Pass:
     def _condition(self, keyword: str, opening: int, closing: int) -> None:
         if keyword not in ("if", "constexpr"):
             return
-        self._enter(cut(" ".join(real_text(self.plain[opening + 1 : min(closing, opening + 1000)]).split())), closing + 1)
+        own = cut(" ".join(real_text(self.plain[opening + 1 : min(closing, opening + 1000)]).split()))
+        denied, self.denied = self.denied, ()
+        self._enter(Branch(own, (*map(negated, denied), own), (*denied, own)), closing + 1)
 
-    def _enter(self, condition: str, after: int) -> None:
+    def _enter(self, branch: Branch, after: int) -> None:
         code = self.code
         while after < self.end and code[after] in " \t\n":
             after += 1
         if after < self.end and code[after] == "{":
-            self.armed = condition
+            self.armed = branch
         else:
-            self.stack[-1].singles += ((self.conditions, condition, after),)
-            self.conditions = (*self.conditions, condition)
+            self.stack[-1].singles += ((self.conditions, branch, after),)
+            self.conditions = (*self.conditions, *branch.holding)
 
     def _labels(self, at: int) -> None:
         """What may follow a statement: case labels, else."""
         labels: list[str] = []
         while (m := _LABEL.match(self.code, at, self.end)) is not None:
             if m.group(3):
-                if not m.group(4):
-                    self._enter(negated(self.last) if self.last else "else", m.end(3))
+                if m.group(4):
+                    self.denied = self.last
+                else:
+                    holding = tuple(map(negated, self.last)) or ("else",)
+                    self._enter(Branch(" && ".join(holding), holding, ()), m.end(3))
                 return
             top = self.stack[-1]
             labels.append("default" if m.group(2) else f"case {' '.join(m.group(1).split())}"[:CUT])
@@ -273,10 +279,12 @@ class _Pass:
         if not top.brace:
             return
         self.anonymous = None
+        self.denied = ()
         if top.singles:
-            (self.conditions, _, _), (_, self.last, begin) = top.singles[0], top.singles[-1]
+            (self.conditions, _, _), (_, branch, begin) = top.singles[0], top.singles[-1]
+            self.last = branch.chain
             if len(top.singles) == 1 and _LEAVES.match(self.code, begin):
-                self._leave(self.last, at)
+                self._leave(branch.own, at)
             top.singles = ()
             top.final = -1
         else:
@@ -298,11 +306,12 @@ class _Pass:
     def _open_brace(self, at: int, use: Use | None) -> None:
         opened = Open(at, True, use)
         opened.saved = self.conditions
+        self.denied = ()
         if use is None and self.anonymous is not None:
             opened.use, self.anonymous = self.anonymous, None
         if self.armed is not None:
-            opened.condition = self.armed
-            self.conditions = (*self.conditions, self.armed)
+            opened.branch = self.armed
+            self.conditions = (*self.conditions, *self.armed.holding)
             self.armed = None
         opened.inside = self.conditions
         self.stack.append(opened)
@@ -318,7 +327,7 @@ class _Pass:
         top = stack.pop()
         if top.saved is not None:
             self.conditions = top.saved
-        self.last = top.condition
+        self.last = top.branch.chain if top.branch is not None else ()
         self._end_exits(top, at)
         if top.use is not None:
             if top.use.form == "lambda":
@@ -330,8 +339,8 @@ class _Pass:
         if around.singles:
             self.conditions = around.singles[0][0]
             around.singles = ()
-        elif top.condition and top.final >= 0 and _LEAVES.match(self.code, top.final):
-            self._leave(top.condition, at)
+        elif top.branch is not None and top.final >= 0 and _LEAVES.match(self.code, top.final):
+            self._leave(top.branch.own, at)
         around.statement, around.final = at + 1, -1
 
     # --- the result -----------------------------------------------------------------------------------------------

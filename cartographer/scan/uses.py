@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cartographer.scan.text import CUT
 
 
@@ -25,7 +27,7 @@ class Use:
 class Open:
     """An open bracket, and what it belongs to."""
 
-    __slots__ = ("at", "brace", "commas", "condition", "final", "inside", "keyword", "left", "saved", "singles", "statement", "use")
+    __slots__ = ("at", "brace", "branch", "commas", "final", "inside", "keyword", "left", "saved", "singles", "statement", "use")
 
     def __init__(self, at: int, brace: bool, use: Use | None = None, keyword: str = "") -> None:
         self.at = at
@@ -33,7 +35,7 @@ class Open:
         self.use = use
         self.keyword = keyword
         self.commas: list[int] = []
-        self.condition = ""  # of a block: why it runs
+        self.branch: Branch | None = None  # of a block: why it runs
         self.saved: tuple[str, ...] | None = None  # conditions to return to when the block closes
         self.inside: tuple[str, ...] = ()  # conditions with which it began
         self.singles: tuple[Single, ...] = ()  # the conditions of a statement without braces
@@ -42,7 +44,17 @@ class Open:
         self.left: tuple[WayOut, ...] = ()  # the ways out that its later statements come after
 
 
-Single = tuple[tuple[str, ...], str, int]  # the conditions before, one more, where the statement begins
+class Branch(NamedTuple):
+    """A side of an `if`: `own` is why it runs, in one text; `holding` is all that holds in it, of the sides before it too;
+    `chain` are the conditions of which none holds in its `else`.
+    """
+
+    own: str
+    holding: tuple[str, ...]
+    chain: tuple[str, ...]
+
+
+Single = tuple[tuple[str, ...], Branch, int]  # the conditions before, those of the statement, where it begins
 
 
 class WayOut:

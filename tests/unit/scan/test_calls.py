@@ -60,7 +60,7 @@ def test_contexts() -> None:
     found = calls("if (a) { b(); } else if (c) d(); else { e(); }\nswitch (x) {\n case A::B: g(); break;\n default: h();\n}\n"
                   "if constexpr (y) k();\nl(); if (p) { if (q) { r(); } s(); }")
     assert {c.name: c.conditions for c in found} == {
-        "b": ("a",), "d": ("c",), "e": ("!(c)",), "g": ("case A::B",), "h": ("default",), "k": ("y",), "l": (), "r": ("p", "q"), "s": ("p",)}
+        "b": ("a",), "d": ("!(a)", "c"), "e": ("!(a)", "!(c)"), "g": ("case A::B",), "h": ("default",), "k": ("y",), "l": (), "r": ("p", "q"), "s": ("p",)}
 
 
 def test_labels_that_stand_together_are_one_condition() -> None:
@@ -87,7 +87,7 @@ def test_ways_out_of_a_body() -> None:
 def test_messages_stand_under_conditions_too() -> None:
     found = calls("if (a) {\n x = [graph sumWithTensor:t];\n} else if (b)\n y = [[graph foo] barWithTensor:t];\n#if Q\nz = [graph maxWithTensor:t];\n#endif", path="a.mm")
     assert {(c.name, c.conditions, c.guards) for c in found if c.form == "message"} == {
-        ("graph sumWithTensor", ("a",), ()), ("graph foo", ("b",), ()), ("] barWithTensor", ("b",), ()), ("graph maxWithTensor", (), ("Q",))}
+        ("graph sumWithTensor", ("a",), ()), ("graph foo", ("!(a)", "b"), ()), ("] barWithTensor", ("!(a)", "b"), ()), ("graph maxWithTensor", (), ("Q",))}
 
 
 def test_a_long_condition_is_cut_with_its_parentheses_closed() -> None:
