@@ -26,12 +26,17 @@ CASE = 1.5  # what a way costs more that a `switch` chooses
 CHOSEN = 0.02  # the same where all ways are such
 _SPECIAL, _UNUSUAL = 0.1, 0.2
 _TYPED = 1.2  # the same of what runs for other types than the floating-point ones that most tensors have
+_RARE = 1.0  # from this on hardly anybody's tensors are meant, the sides of a `switch` apart
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
 # What most people's tensors are: in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and fast
 # kernels; the dimension that they ask for is the last one.
-_USUAL = re.compile(r"contiguous|is_?contig|(?:dtype|scalar_type)\(?[^\s&|]* == [^\s&|]*(?:dtype|scalar_type)\(|vec_size|vectori[sz]|can_?use|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
+_USUAL = re.compile(r"contiguous|is_?contig|(?:dtype|scalar_type)\(?[^\s&|]* == [^\s&|]*(?:dtype|scalar_type)\(|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
+_LEAST_MANY, _MOST_FEW = 8, 512  # to have fewer elements than a number between these is unusual, to have more is usual
+_SIZE = re.compile(r"(?:[\w.>*:()\s-]|<\w+>)*?(?:size|numel|len|num|count|elem|\b[A-Z]\b|\bn\b)[\w.>*:()\s-]*?(<=?|>=?) (\d+)", re.IGNORECASE)
+_NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
-_SOME = re.compile(r"!?\(?[\w.>-]*numel\(\)\s*(?:>|!=|==)\s*0\)?")
+_SOME = re.compile(r"[\w.>-]*numel\(\)\s*(>|!=|==)\s*0")
+_EMPTY = 3.0  # what a way costs more that only tensors without elements take
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
 
 
@@ -61,7 +66,7 @@ def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> C
     ]
     if not (past or call.guards or own):
         return ()
-    return tuple(dict.fromkeys((*call.guards, *past, *(c for c in own if not _SOME.fullmatch(c)))))[-MOST:]
+    return tuple(dict.fromkeys((*call.guards, *past, *(c for c in own if _of_elements(c) is not True))))[-MOST:]
 
 
 def alternatives(calls: Iterable[Call], exits: Iterable[Exit]) -> frozenset[str]:
@@ -111,17 +116,53 @@ def weight(conditions: Conditions) -> float:
     return sum(map(_weight, conditions))
 
 
+@lru_cache(maxsize=65536)
+def is_rare(conditions: Conditions) -> bool:
+    """Whether hardly anybody's tensors are meant: such without elements, with few, of other types."""
+    return any(_weight(c) >= _RARE for c in conditions if not c.startswith("case "))
+
+
 def _weight(condition: str) -> float:
-    said, denied = condition, False
-    while (inner := negation(said) or _denied(said)):
-        said, denied = inner, not denied
+    said, denied = _said(condition)
+    if _of_elements(condition) is False:
+        return _EMPTY
     if _USUAL.search(said) and not _OTHER_LAYOUT.search(said):
         return _UNUSUAL if denied else 0.0
     if condition.startswith("case "):
         return CASE
+    if (few := _few(said)) is not None:
+        return (_UNUSUAL if denied else 0.0) if not few else 0.0 if denied else _TYPED
     if not denied and _OTHER_TYPE.search(said) and "!=" not in said:
         return _TYPED
     return 0.0 if denied or condition == "default" else _SPECIAL
+
+
+def _said(condition: str) -> tuple[str, bool]:
+    """A condition without its negations, and whether it is denied."""
+    denied = False
+    while (inner := negation(condition) or _denied(condition)):
+        condition, denied = inner, not denied
+    return condition, denied
+
+
+def _of_elements(condition: str) -> bool | None:
+    """Whether a condition holds for tensors that have elements, where that is all it asks; None for any other."""
+    said, denied = _said(condition)
+    match = _SOME.fullmatch(said)
+    return None if match is None else (match[1] == "==") is denied
+
+
+def _few(condition: str) -> bool | None:
+    """Whether a condition asks for fewer elements than most tensors have, or for more; None when it does neither."""
+    found = [_of_size(part) for part in condition.split(_AND)]
+    return None if (True in found) is (False in found) else True in found
+
+
+def _of_size(condition: str) -> bool | None:
+    match = _SIZE.fullmatch(condition)
+    if match is None or _NO_SIZE.search(condition) or not _LEAST_MANY <= int(match[2]) <= _MOST_FEW:
+        return None
+    return match[1].startswith("<")
 
 
 def _denied(condition: str) -> str:

@@ -78,6 +78,8 @@ _ASKS = tuple(
     ))
     for device, words in _BACKENDS
 )  # fmt: skip
+# Layouts by their constants (c10/core/Layout.h): `self.layout() == kSparseCsr`; strided is what has none of them.
+_LAYOUT = re.compile(r"([!=])=\s*(?:at::|c10::)?(?:k|Layout::)(Sparse|Mkldnn|Strided)|(?<![.>\w])()is_(sparse)_compressed\(")
 # The labels of a switch over devices (`case DeviceType::CUDA`) or over backends that are named after one (`case ConvBackend::Cudnn`).
 _LABEL = re.compile(r"case (?:\w+::)*k?(cuda|cudnn|hip|miopen|mps|xpu|cpu|mkldnn|nnpack|xnnpack)(\w*)", re.IGNORECASE)
 _BACKEND_OF = {"cudnn": "cuda", "miopen": "hip", "mkldnn": "cpu", "nnpack": "cpu", "xnnpack": "cpu"}
@@ -117,6 +119,9 @@ def _asked(term: str) -> tuple[str, bool] | None:
     for name, pattern in _ASKS:
         if (match := pattern.search(term)) is not None:
             return name, "!" in match.groups()
+    if (match := _LAYOUT.search(term)) is not None:
+        layout = (match[2] or match[4]).lower()
+        return "sparse" if layout == "strided" else layout, (match[1] == "!") is not (layout == "strided")
     return None
 
 

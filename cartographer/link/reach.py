@@ -19,6 +19,7 @@ from cartographer.link.conditions import (
     CHOSEN,
     either,
     has_rivals,
+    is_rare,
     is_switched,
     never,
     rule_out,
@@ -351,7 +352,7 @@ def _best(ways: list[Way]) -> tuple[Way, ...]:
         if known is None:
             if len(kept) < KEPT:
                 kept[way.end] = way
-        elif known.site.conditions and way.cost < known.cost + _ASIDE / 2:
+        elif known.site.conditions and way.cost < known.cost + _ASIDE / 2 and (is_rare(known.site.conditions) or not is_rare(way.site.conditions)):
             kept[way.end] = known._replace(site=_either(known.site, way.site))
     return tuple(kept.values())
 
@@ -369,6 +370,8 @@ def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
         known = kept.get(key)
         if known is None:
             kept[key] = call
+        elif is_rare(known.site.conditions) != is_rare(call.site.conditions):
+            kept[key] = call if is_rare(known.site.conditions) else known
         else:
             first = known if len(known.hops) <= len(call.hops) else call
             kept[key] = first._replace(site=_either(first.site, (call if first is known else known).site))
