@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from cartographer.link import conditions as told
 from cartographer.link.composites import types_around
 from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Scope
     from cartographer.link.overloads import Type
+    from cartographer.link.signs import Signs
     from cartographer.link.stubs import StubPlaces, Stubs
     from cartographer.model.fact import Call, MacroDefinition
 
@@ -82,6 +85,7 @@ class Bodies:
     index: Index
     operators: Operators
     stubs: Stubs
+    signs: Signs
     source: Callable[[str], str | None] | None = None
     _read: dict[int, Body] = field(default_factory=dict, repr=False)
     _variables: dict[int, Variables] = field(default_factory=dict, repr=False)
@@ -102,6 +106,8 @@ class Bodies:
                     parameters.setdefault(words[-1], parameter)
             known = self._read[id(defined)] = Body(types_around(defined.fact), parameters)
             known.spots = tuple(self._spots(defined, known))
+            if defined.fact.signs:
+                known.spots = tuple(sorted((*self._signs(defined, known), *known.spots), key=lambda spot: spot.order))
         return known
 
     def follows(self, defined: Defined) -> bool:
@@ -134,6 +140,36 @@ class Bodies:
                 conditions = told.around(call, exits, left)
                 asks = _NEVER if any(c.startswith(UNLIKELY) for c in call.conditions) else _NOT_ASKED
                 yield Spot(call, defined, scope, order, conditions, asks, _optional(call.conditions, every, left), last, called, handed)
+
+    def _signs(self, defined: Defined, body: Body) -> Iterator[Spot]:
+        """The operators that a body writes as signs, each before the calls of later lines."""
+        exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
+        lines = [call.line for call in defined.fact.calls]
+        for call in defined.fact.signs:
+            called = self._written(call, defined, body.around)
+            if called is not None:
+                order = next((n for n, line in enumerate(lines) if line > call.line), len(lines))
+                yield Spot(call, defined, scope_of(defined), order, told.around(call, exits, left), _NOT_ASKED, False, "", called, _NOTHING)
+
+    def _written(self, call: Call, defined: Defined, around: Mapping[str, str]) -> Called | None:
+        """The operator that a sign means: one of its operands, at least, is known to be a tensor."""
+        method = self.signs.method(call.name, alone=len(call.arguments) == 1)
+        tensors = [name for name in call.arguments if name and self._is_tensor(name, defined, around)] if method else []
+        if not tensors:
+            return None
+        others = tuple(a for n, a in enumerate(call.arguments) if n != call.arguments.index(tensors[0]))
+        return self.operators.called(replace(call, name=f"{tensors[0]}.{method}", form="method", arguments=others), {**around, **dict.fromkeys(tensors, "Tensor")})
+
+    def _is_tensor(self, name: str, defined: Defined, around: Mapping[str, str]) -> bool:
+        """Whether a parameter or a variable of a function is a tensor."""
+        if name in around:
+            return around[name] == "Tensor"
+        local = self.variables(defined)
+        if name not in local.results:
+            return bare(local.written_class(name)) == "Tensor"
+        function = local.results[name]
+        shapes = self.operators.of_base(_member(function)) if not function.startswith("std::") else []
+        return bool(shapes) and all(s.tensor for s in shapes)
 
     def _leads(self, call: Call, last: str, path: str) -> bool:
         """Whether a call may lead anywhere by its own name."""

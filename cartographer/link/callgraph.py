@@ -122,6 +122,8 @@ class CallGraph:
                 continue
             yield from self._handed_stubs(spot)
             match spot.call.form:
+                case "sign":
+                    site = spot.site("operator", spot.called.written, called=spot.called) if spot.called is not None else None
                 case "method":
                     site = self._method(spot)
                 case "launch":

@@ -55,6 +55,7 @@ class Shape:
     function: bool
     metadata: bool  # gives no tensor back and writes none: a question about one
     view: bool  # gives back a part of its input
+    tensor: bool  # gives back one tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,7 @@ def shape_of(operator: Operator) -> Shape | None:
         "function" in variants or operator.origin.value == "generated",
         not returns_tensor,
         any(r.annotation is not None and not r.annotation.write for r in schema.returns),
+        [schema_type(r.type) for r in schema.returns] == ["Tensor"],
     )
 
 

@@ -284,6 +284,8 @@ class Descent:
             near = [c for c in near if c.site.called is not None and not (shapes[c.site.called.main].view or shapes[c.site.called.main].metadata)] or near
         if len(near) > CALLS:
             near = [c for c in near if len(c.hops) <= 1] or near
+        if len(near) > CALLS:
+            near = [c for c in near if not c.is_sign] or near
         steps: list[Step] = []
         for call in near[:CALLS]:
             steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:2], key))
@@ -313,7 +315,7 @@ class Descent:
 
     def _composed(self, calls: tuple[OperatorCall, ...], operator: Operator) -> bool:
         """Whether a body is composed of so many operators that none of them is the work itself."""
-        names = {c.site.called.main for c in calls if c.site.called is not None and len(c.hops) <= 1}
+        names = {c.site.called.main for c in calls if c.site.called is not None and len(c.hops) <= 1 and not c.is_sign}
         if any(name_words(operator.base) & name_words(base_of(n)) for n in names):
             return False  # one of them bears its name, or a part of it
         shapes = self.tree.by_name.shapes
@@ -342,14 +344,16 @@ class Descent:
                 return Below(tuple(trimmed(list(steps), STEPS - 3)), True, complete, _strange(target, operator, key))
         return Below(complete=complete)
 
-    def _nearness(self, operator: Operator, key: str) -> Callable[[OperatorCall], tuple[bool, bool, bool, int, bool]]:
-        """Sorts calls of operators: those named like this operator first, then those that share a word, tools and special cases last."""
+    def _nearness(self, operator: Operator, key: str) -> Callable[[OperatorCall], tuple[bool, bool, bool, bool, int, bool]]:
+        """Sorts calls of operators: those named like this operator first, then those that share a word; tools, signs and special cases
+        last.
+        """
         root = operator.base.strip("_")
 
-        def order(call: OperatorCall) -> tuple[bool, bool, bool, int, bool]:
+        def order(call: OperatorCall) -> tuple[bool, bool, bool, bool, int, bool]:
             target = self._target(call, operator)
             special = weight(call.site.conditions) > 0
-            return (base_of(target.name) != root, _strange(target, operator, key), self.callers(target.name) > COMMON, len(call.hops), special)
+            return (base_of(target.name) != root, _strange(target, operator, key), self.callers(target.name) > COMMON, call.is_sign, len(call.hops), special)
 
         return order
 

@@ -171,7 +171,7 @@ def _moved(definition: Definition, at: Callable[[int], int], use: MacroUse) -> D
     calls = tuple(made for c in definition.calls for made in _with_references(_moved_call(c, at)))
     return msgspec.structs.replace(
         definition, qualname=qualname, line=at(definition.line), start=use.line, end=use.end_line, calls=calls,
-        guards=(*use.guards, *definition.guards),
+        signs=tuple(_moved_call(s, at) for s in definition.signs), guards=(*use.guards, *definition.guards),
     )  # fmt: skip
 
 

@@ -97,6 +97,11 @@ class OperatorCall(NamedTuple):
     site: Site
     hops: tuple[Defined, ...]
 
+    @property
+    def is_sign(self) -> bool:
+        """Whether it is written as a sign: arithmetic beside what is called by name."""
+        return self.site.call is not None and self.site.call.form == "sign"
+
 
 class Reach(NamedTuple):
     """What a function gets to on one device."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ON_CPU = "runs on the CPU"  # of a stub that is called for it by name
 BEFORE = 8  # operators shown before the chain goes on through one of them
+_AS_SIGN = "; written as "  # in the note of an operator that no name calls
 HOPS = 4  # helper functions shown on one way; more are cut in the middle
 
 
@@ -111,6 +112,8 @@ def call_step(call: OperatorCall) -> Step:
     site = call.site
     assert site.called is not None
     note = site.called.operators[0] if len(site.called.operators) == 1 else " or ".join(site.called.operators[:4])
+    if site.call is not None and site.call.form == "sign":
+        note = f"{note}{_AS_SIGN}{site.call.name}"
     return Step("calls", site.name, site.path, site.line, _in_macro(note, site), site.branch)
 
 
@@ -140,18 +143,19 @@ def before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[
     """The calls worth showing before the chain of one of them: that one, and those of the body itself before others."""
     if len(calls) <= BEFORE:
         return calls
-    own = [s for s in calls if s.role == "calls" and s.path == start.path and start.fact.start <= s.line <= start.fact.end] or calls
+    named = [s for s in calls if _AS_SIGN not in s.note] or calls
+    own = [s for s in named if s.role == "calls" and s.path == start.path and start.fact.start <= s.line <= start.fact.end] or named
     name = next((s.note.partition(";")[0].removeprefix("of ") for s in onward if s.role == "entry"), "")
     followed = [s for s in own[BEFORE:] if name in s.note.partition(";")[0].split(" or ")][:1]
     return [*own[: BEFORE - len(followed)], *followed]
 
 
 def trimmed(steps: list[Step], most: int) -> list[Step]:
-    """Steps cut to a length: operators that are only called go first, among them sides of a switch last, and the code on the
+    """Steps cut to a length: operators that are only called go first, signs before the rest, sides of a switch last, and the code on the
     device last of all.
     """
     spare = [number for number, step in enumerate(steps) if step.role == "calls"]
-    spare.sort(key=lambda number: "case " not in steps[number].branch)
+    spare.sort(key=lambda number: (_AS_SIGN in steps[number].note, "case " not in steps[number].branch))
     dropped = set(spare[max(0, len(spare) - (len(steps) - most)) :]) if len(steps) > most else set()
     return [step for number, step in enumerate(steps) if number not in dropped][:most]
 

@@ -18,6 +18,7 @@ from cartographer.link.made import Made, Maker
 from cartographer.link.metal import MetalKernels
 from cartographer.link.names import Names
 from cartographer.link.reach import Search
+from cartographer.link.signs import signs_of
 from cartographer.link.stubs import Stubs, stubs_of
 from cartographer.model.location import language_of
 from cartographer.model.operator import Origin
@@ -102,7 +103,7 @@ class Tree:
     @cached_property
     def bodies(self) -> Bodies:
         """What bodies say on every device alike."""
-        return Bodies(self.index, self.by_name, self.stubs, self.source)
+        return Bodies(self.index, self.by_name, self.stubs, signs_of(self.files), self.source)
 
     @cached_property
     def written(self) -> dict[tuple[str, str], list[Operator]]:

@@ -71,6 +71,7 @@ class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
     decorators: tuple[str, ...] = ()  # Python: as written, without the @
     exits: tuple[Exit, ...] = ()  # the ways out of a body, in order
     specialization: str = ""  # template arguments of an explicit specialization: `float` of `template <> void gemm<float>(...)`
+    signs: tuple[Call, ...] = ()  # what its body writes as signs of which an operand may be a tensor: `name` is the sign, `arguments` are the operands ("" for one that is no name), `form` is "sign"
 
 
 class MacroDefinition(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.fact import Call, Exit
 from cartographer.scan.backwards import NO_CALLS, Backwards
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
+from cartographer.scan.signs import signs
 from cartographer.scan.text import CUT, items, true_commas
 from cartographer.scan.uses import Branch, Open, Use, WayOut, cut, either_label
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cartographer.scan.backwards import Named
     from cartographer.scan.preprocess import Guards, Source
+    from cartographer.scan.signs import Sign
 
 # A bracket, a comma or a semicolon, with the label that follows or, where a bracket holds no others, with all that it holds.
 _TOKEN = re.compile(r"[(){},;\[](?:(?<=[;{}])\s*+(?:case|default|else)\b()|(?<=\()[^(){}\[\];]*+\)|(?<=\{)[^(){}\[\];]*+\})?+")
@@ -42,6 +46,14 @@ _LAST_NAME = re.compile(r"~?\w+$")
 _LEAVES = re.compile(r"\s*+(?:return|throw|co_return)\b")
 
 
+class Uses(NamedTuple):
+    """What a body uses: calls and the like in the order in which they begin, the ways out before its end, signs between tensors."""
+
+    calls: tuple[Call, ...] = ()
+    exits: tuple[Exit, ...] = ()
+    signs: tuple[Call, ...] = ()
+
+
 class BodyReader:
     """Reads bodies of one file; `names` are the functions and classes that the file itself defines or declares."""
 
@@ -52,15 +64,15 @@ class BodyReader:
         self.back = Backwards(source)
         self.launches = source.launches
 
-    def read(self, start: int, end: int) -> tuple[tuple[Call, ...], tuple[Exit, ...]]:
-        """The uses between two offsets, in the order in which they begin, and the ways out before the end."""
-        return _Pass(self, start, end).run()
+    def read(self, start: int, end: int, parameters: Iterable[str] = ()) -> Uses:
+        """What stands between two offsets, in the body of a function with these parameters."""
+        return _Pass(self, start, end, signs(self.source.code, start, end, parameters)).run()
 
 
 class _Pass:
     """The state of one pass over one body."""
 
-    def __init__(self, reader: BodyReader, start: int, end: int) -> None:
+    def __init__(self, reader: BodyReader, start: int, end: int, written: list[Sign]) -> None:
         self.source = reader.source
         self.names = reader.names
         self.messages = reader.messages
@@ -79,10 +91,13 @@ class _Pass:
         self.armed: Branch | None = None  # of the block that opens next
         self.last: tuple[str, ...] = ()  # conditions of the statement that closed last and of those that it is the `else if` of, for its else
         self.denied: tuple[str, ...] = ()  # the same for the `if` that comes next
+        self.written = written[::-1]  # those still to come, the next one last
+        self.next_sign = self.written[-1].at if written else end
+        self.signs: list[tuple[Sign, tuple[str, ...]]] = []  # with the conditions around them
         self.anonymous: Use | None = None  # the lambda whose block opens next
         self.anonymous_at = -1  # where its parameters begin
 
-    def run(self) -> tuple[tuple[Call, ...], tuple[Exit, ...]]:
+    def run(self) -> Uses:
         """Read the body."""
         code = self.code
         stack = self.stack
@@ -90,6 +105,8 @@ class _Pass:
             at = m.start()
             end = m.end()
             c = code[at]
+            if end > self.next_sign:
+                self._signs(end)
             if c == "(":
                 self._paren(at, end - 1)
             elif c == ",":
@@ -103,7 +120,14 @@ class _Pass:
                 self._brace_or_end(c, at, at if m.lastindex else end - 1)
                 if m.lastindex:
                     self._labels(at + 1)
-        return self._result(), self._ways_out()
+        self._signs(self.end)
+        return Uses(self._result(), self._ways_out(), self._tell_signs())
+
+    def _signs(self, end: int) -> None:
+        """The signs up to `end`: what is open now is around them."""
+        while self.written and self.written[-1].at < end:
+            self.signs.append((self.written.pop(), self.conditions))
+        self.next_sign = self.written[-1].at if self.written else self.end
 
     def _brace_or_end(self, sign: str, at: int, closing: int) -> None:
         """A semicolon or a brace; `closing` is where one ends that holds no other brackets, else `at`."""
@@ -372,6 +396,15 @@ class _Pass:
     def _ways_out(self) -> tuple[Exit, ...]:
         line = self.source.line
         return tuple(Exit(e.condition, line(e.after), line(e.end if e.end >= 0 else self.end)) for e in self.exits)
+
+    def _tell_signs(self) -> tuple[Call, ...]:
+        if not self.signs:
+            return ()
+        outer, line = self.source.guards(self.start), self.source.line
+        return tuple(
+            Call(s.sign, "sign", line(s.at), s.operands, "", line(s.at), _inner(self.source.guards(s.at), outer), conditions)
+            for s, conditions in self.signs
+        )
 
     def _name_at(self, use: Use) -> int:
         """Where the called name itself stands: a chain of members may run over lines."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace as replaced
 
 from cartographer.model.fact import Definition, FileFacts, MacroUse
 from cartographer.model.location import Language
-from cartographer.scan.calls import BodyReader
+from cartographer.scan.calls import BodyReader, Uses
 from cartographer.scan.inside import outline, use_arguments
 from cartographer.scan.metal import host_kernels, is_metal, unformatted
 from cartographer.scan.objc import take_out
@@ -67,12 +67,12 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
 
 
 def _definition(source: Source, f: Found, bodies: BodyReader) -> Definition:
-    calls, exits = bodies.read(f.body[0] + 1, f.body[1]) if f.body is not None else ((), ())
+    uses = bodies.read(f.body[0] + 1, f.body[1], f.parameters) if f.body is not None else Uses()
     return Definition(
         name=f.name, qualname=f.qualname, kind=f.kind, line=source.line(f.at), start=source.line(f.start),
         end=source.line(f.end), parameters=f.parameters, returns=f.returns, template=f.template,
-        guards=source.guards(f.at), macro=f.macro, bases=f.bases, calls=calls,
-        text=source.text(f.start, f.end + 1) if f.keep_text else "", specialization=f.specialization, exits=exits,
+        guards=source.guards(f.at), macro=f.macro, bases=f.bases, calls=uses.calls,
+        text=source.text(f.start, f.end + 1) if f.keep_text else "", specialization=f.specialization, exits=uses.exits, signs=uses.signs,
     )
 
 
@@ -84,10 +84,10 @@ def _methods(source: Source, methods: list[tuple[str, Method]], names: frozenset
 
 def _method(source: Source, owner: str, method: Method, bodies: BodyReader) -> Definition:
     selector, start, name_at, brace, closing, parameters = method
-    calls, exits = bodies.read(brace + 1, closing)
+    uses = bodies.read(brace + 1, closing)
     return Definition(
         name=selector, qualname=f"{owner}::{selector}", kind="method", line=source.line(name_at), start=source.line(start),
-        end=source.line(closing), parameters=parameters, guards=source.guards(name_at), calls=calls, exits=exits,
+        end=source.line(closing), parameters=parameters, guards=source.guards(name_at), calls=uses.calls, exits=uses.exits,
     )
 
 
