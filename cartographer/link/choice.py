@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cartographer.link.conditions import either, negation
-from cartographer.link.defaults import asked_for
+from cartographer.link.defaults import asked_for, by_default
 from cartographer.link.index import is_source
 from cartographer.link.reach import FORMER, is_former
 from cartographer.link.signatures import parameter_type
@@ -45,7 +45,8 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
     def likely(way: Way) -> float:
         names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
         former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
-        return way.cost - names + (FORMER if former else 0.0) - (DEFAULT if way.site.conditions in usual else 0.0)
+        default = -DEFAULT if way.site.conditions in usual else by_default(way.site.conditions, operator.schema)
+        return way.cost - names + (FORMER if former else 0.0) + default
 
     return _joined(_with_library(sorted(ways, key=likely)))
 

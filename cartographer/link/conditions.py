@@ -55,6 +55,11 @@ def _opposed(one: str, other: str) -> bool:
     return opposite(one) == other or _denied(one) == other or _denied(other) == one
 
 
+def _cover(one: str, other: str) -> bool:
+    """Whether one of two conditions, or of those that they join, holds where another does not: together they always hold."""
+    return any(_opposed(a, b) for a in one.split(" || ") for b in other.split(" || "))
+
+
 def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
     """The conditions around a call: of `#if`, those under which the function was left before, and those of its own blocks.
     Ways out count where they are an alternative, that is where something else runs: not where there is nothing to do.
@@ -86,7 +91,7 @@ def either(one: Conditions, other: Conditions) -> Conditions:
     """
     both = tuple(c for c in one if c in other)
     rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
-    if not rest or not others or (len(rest) == len(others) == 1 and _opposed(rest[0], others[0])):
+    if not rest or not others or (len(rest) == len(others) == 1 and _cover(rest[0], others[0])):
         return both
     joined = f"{_AND.join(rest)} || {_AND.join(others)}"
     return (*both, joined) if len(joined) <= _CUT else both

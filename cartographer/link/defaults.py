@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the default of an operator's argument says of the conditions on its ways: of ways that one number tells apart, as `p == 2`
-and `p == 1`, the one for the default is what most people run (`Scalar ord=2`).
+"""What the defaults of an operator's arguments say of the conditions on its ways: what holds for them is what most people run
+(`int reduction=Mean` and `reduction == Reduction::Mean`), also of ways that one number tells apart, as `p == 2` and `p == 1`
+(`Scalar ord=2`).
 """
 
 from __future__ import annotations
@@ -9,16 +10,51 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import negation
+from cartographer.link.conditions import negation, value, weight
 from cartographer.model.schema import FunctionSchema, SchemaError
+from cartographer.model.schema_text import CONSTANTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from cartographer.link.conditions import Conditions
 
 _EQUALS = re.compile(r"(?<![\w.>])(\w+) == (?:static_cast<\w+>\()?(-?\d+(?:\.\d+)?)\b")
 _NUMBERS = ("Scalar", "float")
+_COMPARES = re.compile(r"(\w+) ([!=])= (?:(?:at::)?Reduction::(\w+)|(-?\d+(?:\.\d+)?))")
+_NUMBER = re.compile(r"-?\d+(?:\.\d*)?")
+_GIVEN = re.compile(r"(\w+)\.has_value\(\)")
+_TRUTH = {"True": True, "False": False}
+_OTHERWISE = 1.0  # what a way costs more that the default of an argument does not take
+
+
+@lru_cache(maxsize=65536)
+def by_default(conditions: Conditions, schema: str) -> float:
+    """How much more, or less, a way under conditions costs for the defaults of an operator's arguments: what they ask for is no
+    special case, what they rule out is one.
+    """
+    values = _values(schema) if conditions else {}
+    if not values:
+        return 0.0
+    cost = 0.0
+    for condition in conditions:
+        held = value(condition, lambda term: _holds(term.strip(), values))
+        if held is not None:
+            cost += -weight((condition,)) if held else _OTHERWISE
+    return round(cost, 6)
+
+
+def _holds(term: str, values: Mapping[str, str]) -> bool | None:
+    """Whether a term holds for the defaults; None when they do not decide it."""
+    if term in values:
+        return _TRUTH.get(values[term])
+    if (match := _GIVEN.fullmatch(term)) is not None and match[1] in values:
+        return values[match[1]] != "None"
+    match = _COMPARES.fullmatch(term)
+    if match is None or not _NUMBER.fullmatch(values.get(match[1], "")):
+        return None
+    asked = match[4] or CONSTANTS.get(match[3], match[3])
+    return (values[match[1]].rstrip(".") == asked) == (match[2] == "=")
 
 
 def asked_for(conditions: Iterable[Conditions], schema: str) -> frozenset[Conditions]:
@@ -35,6 +71,16 @@ def asked_for(conditions: Iterable[Conditions], schema: str) -> frozenset[Condit
 
 def _numbers(conditions: Conditions) -> Iterable[tuple[str, float]]:
     return [(name, float(value)) for c in conditions if not negation(c) for name, value in _EQUALS.findall(c)]
+
+
+@lru_cache(maxsize=4096)
+def _values(schema: str) -> Mapping[str, str]:
+    """The defaults of an operator's arguments by name. An optional tensor has none: most modules do give a bias or a weight."""
+    try:
+        arguments = FunctionSchema.parse(schema).arguments
+    except SchemaError:
+        return {}
+    return {a.name: a.default for a in arguments if a.default is not None and not a.type.startswith("Tensor")}
 
 
 @lru_cache(maxsize=1024)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.bodies import LITERALS
 from cartographer.link.choice import BRANCHES, base_of, beside, name_words, ordered
 from cartographer.link.conditions import either, is_switched, text, together, weight
+from cartographer.link.defaults import by_default
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.names import Scope
@@ -194,7 +195,7 @@ class Descent:
 
     def _own_calls(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> list[Step]:
         """The operators that the entry itself calls besides its own way, whatever the case: what does work for it and is no tool."""
-        found = (c for c in calls if c.site.called is not None and not c.hops and weight(c.site.conditions) == 0)
+        found = (c for c in calls if c.site.called is not None and not c.hops and _in_any_case(c, operator))
         return [call_step(c) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
 
     def _does_work(self, target: Operator, operator: Operator, key: str) -> bool:
@@ -352,7 +353,7 @@ class Descent:
 
         def order(call: OperatorCall) -> tuple[bool, bool, bool, bool, int, bool]:
             target = self._target(call, operator)
-            special = weight(call.site.conditions) > 0
+            special = not _in_any_case(call, operator)
             return (base_of(target.name) != root, _strange(target, operator, key), self.callers(target.name) > COMMON, call.is_sign, len(call.hops), special)
 
         return order
@@ -376,6 +377,11 @@ class Descent:
             if target.dispatch.get(key) in COMPOSITE and (call.hops or weight(call.site.conditions) > 0 or self.callers(target.name) > COMMON):
                 return False
         return key in _DENSE or (base_of(target.name) == operator.base.strip("_") and target.dispatch.get(key) == "kernel")
+
+
+def _in_any_case(call: OperatorCall, operator: Operator) -> bool:
+    """Whether an operator is called under no special condition, or under such as the defaults of the arguments meet."""
+    return round(weight(call.site.conditions) + by_default(call.site.conditions, operator.schema), 3) <= 0
 
 
 def _strange(target: Operator, operator: Operator, key: str) -> bool:

@@ -368,6 +368,7 @@ def _either(known: Site, other: Site) -> Site:
 
 
 def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
+    """Each operator once, where it is called in most cases, or else where it is called most directly."""
     kept: dict[tuple[str, tuple[str, ...]], OperatorCall] = {}
     for call in operators:
         assert call.site.called is not None
@@ -375,9 +376,13 @@ def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
         known = kept.get(key)
         if known is None:
             kept[key] = call
-        elif is_rare(known.site.conditions) != is_rare(call.site.conditions):
-            kept[key] = call if is_rare(known.site.conditions) else known
-        else:
-            first = known if len(known.hops) <= len(call.hops) else call
-            kept[key] = first._replace(site=_either(first.site, (call if first is known else known).site))
+            continue
+        rare = is_rare(known.site.conditions), is_rare(call.site.conditions)
+        later = rare[0] if rare[0] != rare[1] else len(call.hops) < len(known.hops)
+        first = call if later else known
+        if rare[0] == rare[1]:
+            first = first._replace(site=_either(first.site, (known if later else call).site))
+        if later:
+            del kept[key]  # its place is the later one
+        kept[key] = first
     return tuple(kept.values())[:CALLED]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Types that the parser folds into another one.
 _FOLDED = {"Dimname": "str", "DeviceIndex": "int", "ConstQuantizerPtr": "int"}
 # Words that parseSingleConstant turns into numbers: the enumerators of ScalarType, Layout, Reduction, MemoryFormat.
-_WORDS = {"float": "6", "complex": "9", "long": "4", "strided": "0", "Mean": "1", "contiguous_format": "0"}
+CONSTANTS = {"float": "6", "complex": "9", "long": "4", "strided": "0", "Mean": "1", "contiguous_format": "0"}
 _ESCAPES = {"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\a": "\\a", "\b": "\\b",
             "\f": "\\f", "\v": "\\v"}
 _WHOLE = 1e10  # doubles below it print as "1." when they are whole
@@ -86,8 +86,8 @@ def _list(text: str, element: str, size: int | None) -> str:
 def _constant(text: str, element: str, *, optional: bool) -> str:
     if text[:1] in {'"', "'"}:
         return _quoted(text)
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in CONSTANTS:
+        return CONSTANTS[text]
     if (element == "float" and not optional) or "." in text or ("e" in text and text[-1].isdigit()):
         return _double(text)
     return text
