@@ -126,7 +126,7 @@ class Bodies:
         exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
         every = {c for call in defined.fact.calls for c in call.conditions} | left
         for order, call in enumerate(defined.fact.calls):
-            if call.form == "lambda":
+            if call.form == "lambda" or (call.form == "reference" and self._is_variable(call.name, defined, body)):
                 continue
             method = call.form == "method"
             last = _member(call.name) if method else bare(call.name)
@@ -140,6 +140,13 @@ class Bodies:
                 conditions = told.around(call, exits, left)
                 asks = _NEVER if any(c.startswith(UNLIKELY) for c in call.conditions) else _NOT_ASKED
                 yield Spot(call, defined, scope, order, conditions, asks, _optional(call.conditions, every, left), last, called, handed)
+
+    def _is_variable(self, name: str, defined: Defined, body: Body) -> bool:
+        """Whether a name that is handed over is that of a parameter or of a local variable, whatever functions bear it."""
+        if name in body.parameters:
+            return True
+        local = self.variables(defined)
+        return name in local.begun or bool(local.written_class(name))
 
     def _signs(self, defined: Defined, body: Body) -> Iterator[Spot]:
         """The operators that a body writes as signs, each before the calls of later lines."""

@@ -105,7 +105,7 @@ class Descent:
             return Below(once([*self._calls(self._here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
             beside_it = self._beside(self._here(reach.operators, key), operator)
-            return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it, *self._own_calls(reach.operators, operator, key)]), works=True)
+            return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it, *self._own_calls(reach.operators, defined, operator, key)]), works=True)
         calls = self._calls(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(self._calls(self._here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
@@ -193,10 +193,13 @@ class Descent:
             and not shapes[c.site.called.main].metadata
         ][:BRANCHES]  # fmt: skip
 
-    def _own_calls(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> list[Step]:
-        """The operators that the entry itself calls besides its own way, whatever the case: what does work for it and is no tool."""
-        found = (c for c in calls if c.site.called is not None and not c.hops and _in_any_case(c, operator))
-        return [call_step(c) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
+    def _own_calls(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
+        """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does
+        work for it and is no tool.
+        """
+        near = (c for c in calls if not c.hops or (len(c.hops) == 1 and c.hops[0].path == start.path))
+        found = [c for c in near if c.site.called is not None and _in_any_case(c, operator) and self._does_work(self._target(c, operator), operator, key)]
+        return [s for c in found[:BESIDES] for s in (*(definition_step("kernel", h) for h in c.hops), call_step(c))]
 
     def _does_work(self, target: Operator, operator: Operator, key: str) -> bool:
         """Whether a called operator is work of its own: no view, no question, nothing that many call."""
