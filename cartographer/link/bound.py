@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 Bound = tuple[tuple[str, str], ...]  # a template's parameters with their values
 _COMMENT = re.compile(r"/\*.*?\*/")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_EQUALS = re.compile(r"(\w+)\s*==\s*([\w:]+)")
+_COMPARES = re.compile(r"\*?(\w+)\s*([!=])=\s*(\"[^\"]*\"|[\w:]+)")
+_LABEL = re.compile(r"case (?:\w+::)*(\w+)::(\w+)")
+_ENUMERATOR = re.compile(r"(?:\w+::)*(\w+)::([A-Z]\w*)")
 _HAS_VALUE = ".has_value()"
 _TERM = re.compile(r"[A-Za-z_]\w*(?:\.has_value\(\))?(?![\w(.:<]|->)")
-_DECIDING = re.compile(r"\b(?:bool|int|int\w*_t|size_t)\b|optional")
-_BOOLEAN = re.compile(r"(?:const\s+)?bool\b")
-_PLAIN = re.compile(r"true|false|\d+")
+_DECIDING = re.compile(r"\b(?:bool|int|int\w*_t|size_t|string|string_view|char)\b|optional|(?:^|const |::)(?!Tensor|Scalar\b|Generator|Stream)[A-Z]\w* \w+$")
+_HANDED_ON = re.compile(r"(?:const\s+)?bool\b|(?:const )?(?:\w+::)*[A-Z]\w* \w+$")
+_PLAIN = re.compile(r"true|false|\d+|\"[^\"]*\"|(?:\w+::)+[A-Z]\w*")
 _NOTHING = re.compile(r"(?:(?:std|c10)::)?nullopt|\{\}")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
@@ -52,8 +54,18 @@ def left(conditions: Sequence[str], bound: Bound) -> tuple[str, ...] | None:
 def _holds(term: str, values: dict[str, str]) -> bool | None:
     if term in values:
         return _TRUTH.get(values[term])
-    match = _EQUALS.fullmatch(term)
-    return values[match[1]] == match[2] if match is not None and match[1] in values else None
+    if (label := _LABEL.fullmatch(term)) is not None:
+        chosen = next((m[2] for text in values.values() if (m := _ENUMERATOR.fullmatch(text)) is not None and m[1] == label[1]), None)
+        return None if chosen is None else chosen == label[2]
+    match = _COMPARES.fullmatch(term)
+    if match is None or match[1] not in values or not _PLAIN.fullmatch(match[3]):
+        return None
+    return (_last(values[match[1]]) == _last(match[3])) == (match[2] == "=")
+
+
+def _last(text: str) -> str:
+    """An enumerator without its enumeration, which may be written or not."""
+    return text if text.startswith('"') else text.rpartition("::")[2]
 
 
 class Binder:
@@ -88,8 +100,10 @@ class Binder:
     def _terms(body: Body, names: set[str]) -> Iterator[str]:
         for condition in {c for spot in body.spots for c in spot.conditions}:
             yield from (t for t in _terms_of(condition) if t.removesuffix(_HAS_VALUE) in names)
+            if (label := _LABEL.match(condition)) is not None:
+                yield from (name for name in names if re.search(rf"\b{label[1]}\s+\w+$", body.parameters.get(name, "")))
         for argument in {a for spot in body.spots for a in spot.call.arguments}:
-            if argument in names and _BOOLEAN.match(body.parameters.get(argument, "")):
+            if argument in names and _HANDED_ON.match(body.parameters.get(argument, "")):
                 yield argument
 
     def _is_set(self, name: str, target: Defined) -> bool:
