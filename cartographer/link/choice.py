@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Operator
 
 BRANCHES = 4  # further ways shown beside the main one
+NODES = 8  # the same of a graph, whose nodes are parts of one computation
+GRAPH = "MPSGraph"
 PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
 DEFAULT = 1.0  # what runs for the default of an argument comes first
@@ -64,18 +66,12 @@ def _with_library(ways: list[Way]) -> list[Way]:
 
 
 def _joined(ways: list[Way]) -> list[Way]:
-    """Ways on which the same runs stand under the conditions of either: both sides of an `if` may launch one kernel. The nodes of
-    a graph stay what they are: each computes something else.
-    """
+    """Ways on which the same runs stand under the conditions of either: both sides of an `if` may launch one kernel."""
     conditions: dict[tuple[object, ...], Conditions] = {}
     for way in ways:
-        what = _at(way)
+        what = _what(way)
         conditions[what] = either(conditions[what], way.site.conditions) if what in conditions else way.site.conditions
-    return [w if (c := conditions[_at(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
-
-
-def _at(way: Way) -> tuple[object, ...]:
-    return (way.site.path, way.site.line, way.site.name) if way.site.library == "MPSGraph" else _what(way)
+    return [w if (c := conditions[_what(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
 
 
 def _same_words(way: Way, own: set[str], *, named: bool) -> float:
@@ -113,7 +109,7 @@ def beside(ways: list[Way]) -> list[Way]:
             shown.add(_what(way))
             looped = main.registration is not None and way.site.kind not in ("stub", "library")
             found[2 if way.site.kind == PLAIN else looped].append(way)
-    return [*found[0], *found[1], *found[2][:PLAINLY]][:BRANCHES]
+    return [*found[0], *found[1], *found[2][:PLAINLY]][: NODES if main.site.library == GRAPH else BRANCHES]
 
 
 def _fits(way: Way, main: Way) -> bool:
@@ -136,13 +132,15 @@ def _plumbing(way: Way, main: Way) -> bool:
 
 
 def _what(way: Way) -> tuple[object, ...]:
-    """What runs at a way's end, wherever it is asked for: two launches of one kernel are one, and two calls of a library's function."""
+    """What runs at a way's end, wherever it is asked for: two launches of one kernel are one, and two calls of a library's function.
+    The nodes of a graph stay what they are: each computes something else.
+    """
     site = way.launch.site if way.launched is not None else way.site
     if way.site.kind == "launch" and site.targets and not way.site.given:
         return ("launch", *(id(t) for t in site.targets))
     if way.site.kind == "stub":
         return ("stub", way.site.name, way.site.host)
-    if way.site.kind == "library":
+    if way.site.kind == "library" and way.site.library != GRAPH:
         return ("library", way.site.name.removeprefix("::"))
     if way.site.kind == PLAIN:
         return (PLAIN, id(way.site.targets[0]))
