@@ -12,7 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import LITERALS
-from cartographer.link.choice import BRANCHES, base_of, beside, name_words, ordered
+from cartographer.link.choice import BRANCHES, GRAPH, base_of, beside, name_words, ordered
 from cartographer.link.conditions import either, is_switched, text, together, weight
 from cartographer.link.defaults import by_default
 from cartographer.link.entries import DEVICE_OF_KEY
@@ -99,7 +99,7 @@ class Descent:
             return Below(once([*steps, *self._calls(reach.operators, defined, key), *self._for_others(reach.operators, defined, key)]))
         plain = [w for w in ways if w.site.kind == PLAIN]
         real = [w for w in ways if w.site.kind not in ("dispatch", PLAIN)]
-        shaping = [] if real else [w for w in reach.ways if w.site.library == "MPSGraph" and not self.tree.search(key).elsewhere(w.site)]
+        shaping = [] if real else [w for w in reach.ways if w.site.library == GRAPH and not self.tree.search(key).elsewhere(w.site)]
         real = real or shaping
         if real and self._switches(real[0], reach.operators, key):
             return Below(once([*self._calls(self._here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
@@ -132,8 +132,9 @@ class Descent:
     def _ways(self, ways: list[Way], defined: Defined, operator: Operator, key: str) -> list[Step]:
         """The main way in full, then the ends of the others."""
         main = ways[0]
-        steps = way_steps(main, self._metal(main, defined))
         device = DEVICE_OF_KEY.get(key, "cpu")
+        steps = way_steps(main, self._metal(main, defined))
+        steps[len(steps) - 1 : len(steps) - 1] = self._runner(main, device) if main.site.library == GRAPH else []
         if main.registration is not None:
             steps.extend(self._kernel_of(main.registration, operator, key, full=True))
         elif main.site.kind == "stub":
@@ -152,6 +153,19 @@ class Descent:
             else:
                 steps.extend(self._end_of(way, defined))
         return steps
+
+    def _runner(self, way: Way, device: str) -> list[Step]:
+        """The function that is handed the block in which a graph is built, and runs it: `binaryOpTensor(…, ^BinaryOpFn(…) {…})`, or
+        a variable that holds the block.
+        """
+        blocks = self.tree.bodies.variables(way.at).blocks
+        for site in self.tree.graph(device).sites(way.at):
+            if site.kind != "helper" or site.call is None or site.call.end_line < way.site.line:
+                continue
+            around = site.call.line <= way.site.line and any(a.startswith("^") for a in site.call.arguments)
+            if around or not blocks.isdisjoint(site.call.arguments):
+                return [definition_step("kernel", site.targets[0], "runs the block that it is handed")]
+        return []
 
     def _end_of(self, way: Way, start: Defined) -> Iterable[Step]:
         """The end of a way beside the main one; a Metal kernel only when its name can be told."""

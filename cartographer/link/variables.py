@@ -14,6 +14,7 @@ _DECLARES = re.compile(r"\s*[;({=]")  # what follows the name of a variable that
 _BEFORE_NAME = frozenset(" \t&*")
 _IS_VARIABLE = re.compile(r"[a-z_]\w*").fullmatch
 _LAMBDA = re.compile(r"=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z0-9_]*|__\w+__)\s*)*)(?:\(|\{|mutable\b|->))")
+_BLOCK = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*=\s*\^\s*(?=[\w({])")
 _NAME_BEFORE = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*\Z")
 _LONGEST = 200  # characters of a name and the white space behind it
 _ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
@@ -47,6 +48,11 @@ class Variables:
             if name is not None:
                 found[name[1]] = (self._first + self.text.count("\n", 0, match.end()), bool(match[1]))
         return found
+
+    @cached_property
+    def blocks(self) -> frozenset[str]:
+        """Variables that hold a block of Objective-C."""
+        return frozenset(_BLOCK.findall(self.text)) if "^" in self.text else frozenset()
 
     @cached_property
     def assigned(self) -> dict[str, str]:
