@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.bound import left
@@ -326,7 +326,13 @@ def _under(outer: Site, inner: Site) -> Site:
 
 
 def _launching(reach: Reach) -> Way | None:
-    return next((w for w in reach.ways if w.site.kind in ("launch", "loop") or w.launched is not None), None)
+    """The cheapest way to a launch or a loop; launched on both sides of an `if`, a kernel runs under the conditions of either."""
+    first = next((w for w in reach.ways if w.site.kind in ("launch", "loop") or w.launched is not None), None)
+    if first is None or first.launched is not None or not first.site.conditions or not first.site.targets:
+        return first
+    same = (w.site.conditions for w in reach.ways if w.site.kind == "launch" and w.site.targets == first.site.targets and w.cost < _ASIDE)
+    conditions = reduce(either, same, first.site.conditions)
+    return first if conditions == first.site.conditions else first._replace(site=first.site._replace(conditions=conditions))
 
 
 def _others(reach: Reach, launching: Way) -> tuple[Site, ...]:
