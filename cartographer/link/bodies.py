@@ -53,7 +53,7 @@ _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\
 _SCOPE = (
     "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/mps/",
     "aten/src/ATen/mkl/", "aten/src/ATen/xpu/", "aten/src/ATen/quantized/", "aten/src/ATen/LegacyTH", "aten/src/TH", "aten/src/ATen/sparse",
-    "torch/csrc/distributed/c10d/", "torch/csrc/cuda/nccl",
+    "aten/src/ATen/cpu/", "torch/csrc/distributed/c10d/", "torch/csrc/cuda/nccl",
 )  # fmt: skip
 _PLUMBING = re.compile(
     r"aten/src/ATen/native/(TensorIterator\w*|Resize\w*|TypeProperties|ReduceOpsUtils|TensorProperties|TensorDimApply|cuda/Resize|mps/TensorFactory)\.(h|cpp|cuh|cu)"
@@ -304,6 +304,12 @@ class Bodies:
             text = self.text(defined) if defined.use is None else ""
             known = self._variables[id(defined)] = Variables(text, defined.fact.line)
         return known
+
+    def of_file(self, name: str, path: str) -> str:
+        """The type of a variable that stands outside all functions of a file: `static TensorAssign tensor_assign;`."""
+        place = next((d for d in self.index.named(name) if d.path == path and d.fact.kind == "variable"), None)
+        written = " ".join(self.lines(path, place.fact.start, place.line)) if place is not None else ""
+        return written[: written.find(name)].strip() if name in written else ""
 
     def text(self, defined: Defined) -> str:
         """The source of a definition, "" when its text is not at hand."""

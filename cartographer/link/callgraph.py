@@ -236,8 +236,10 @@ class CallGraph:
         if not followed:
             return None
         given = self.handed.given(spot)
-        if not given and any(d.fact.template for d in followed):
+        if not given:
             given = tuple(self.handed.variables(spot))
+        if not given and any(d.fact.template for d in followed):
+            given = tuple(self.handed.called(spot))
         return spot.site("helper", name, followed, given=given)
 
     def _library(self, name: str, spot: Spot) -> str:

@@ -68,8 +68,11 @@ class Handed:
                 yield Given(best.name, best.path, best.line)
 
     def variables(self, spot: Spot) -> Iterator[Given]:
-        """Local variables that hold a lambda or a functor, among the arguments: `MulFunctor<T> f; gpu_kernel(iter, f);`."""
-        names = [m[1] for a in spot.call.arguments if len(a) < TEXT and (m := _WRAPPED.match(a.strip()))]
+        """Variables that hold a lambda or a functor, among the arguments: `MulFunctor<T> f; gpu_kernel(iter, f);`, those of the
+        file too; of an object that is made and called in one, the arguments of that call.
+        """
+        arguments = spot.call.arguments or (self.called_with(spot) if spot.call.form in ("call", "construct") else ())
+        names = [m[1] for a in arguments if len(a) < TEXT and (m := _WRAPPED.match(a.strip()))]
         if not names:
             return
         local = self.bodies.variables(spot.inside)
@@ -78,8 +81,14 @@ class Handed:
                 line, marked = local.lambdas[name]
                 if marked or self.device != "cuda":  # unmarked ones run on the host
                     yield Given("lambda", spot.inside.path, line)
-            elif cls := local.written_class(name):
+            elif cls := local.written_class(name) or self.bodies.of_file(name, spot.scope.path).rpartition(" ")[2]:
                 yield from self._classes(cls, spot.scope, callable_only=True)
+
+    def called(self, spot: Spot) -> Iterator[Given]:
+        """The functions among the arguments: `cpu_kernel_vec(iter, scalar_gelu<scalar_t>, vectorized_gelu<scalar_t>)`."""
+        for name in spot.handed.callbacks:
+            if any(name in a for a in spot.call.arguments):
+                yield from (Given(d.name, d.path, d.line) for d in self.names.functions(name, spot.scope)[:1] if self.bodies.follows(d))
 
     def initial(self, spot: Spot) -> Iterator[str]:
         """The texts with which the variables among the arguments begin: `const std::string kernel = "searchsorted_" + …;`."""

@@ -137,7 +137,7 @@ class Overloads:
         local = self._local(inside)
         if name in local.results:
             return self._bodies.result(local.results[name])
-        return local.declared(name) or self._of_file(name, inside.path)
+        return local.declared(name) or self._bodies.of_file(name, inside.path)
 
     def _local(self, inside: Defined) -> Variables:
         """The local variables of a function; where a macro made it, those that the macro's body declares."""
@@ -146,12 +146,6 @@ class Overloads:
         use = inside.use
         macros = self._bodies.index.files[use.macro_path].macros if use.macro_path else ()
         return Variables(next((m.body for m in macros if m.name == use.macro and m.line == use.macro_line), ""), use.line)
-
-    def _of_file(self, name: str, path: str) -> str:
-        """The type of a variable that stands outside all functions of a file: `static TensorAssign tensor_assign;`."""
-        place = next((d for d in self._bodies.index.named(name) if d.path == path and d.fact.kind == "variable"), None)
-        written = " ".join(self._bodies.lines(path, place.fact.start, place.line)) if place is not None else ""
-        return written[: written.find(name)].strip() if name in written else ""
 
     # --- whether a parameter takes it -------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Loops that a function of a CPU's kernel writes itself over the elements of tensors, handing nothing to a launcher:
-`for (…) { data[i] = …; }`.
+`for (…) { data[i] = …; }`, or copies their memory.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import re
 
 _LOOPS = re.compile(r"\b(?:for|while)\s*\(")
 # Elements of a tensor: its data, or a pointer that comes in; numbers of type int64_t are sizes, offsets and the like.
-_ELEMENTS = re.compile(r"(?:data_ptr|accessor)<(?!u?int64_t\b|int\b)|\b(?:\w*scalar\w*|T|float|double)\s*\*")
-_WRITES = re.compile(r"\]\s*(?:[-+*/|&^]|<<|>>)?=(?!=)|(?<![\w)\]])\*\s*\w+(?:\+\+)?\s*[-+*/|&^]?=(?!=)|\.store\(|_store\w*\(")
+_ELEMENTS = re.compile(r"memcpy\([^;]*data_ptr|(?:data_ptr|accessor)<(?!u?int64_t\b|int\b)|\b(?:\w*scalar\w*|T|float|double)\s*\*")
+_WRITES = re.compile(r"\bmemcpy\(|\]\s*(?:[-+*/|&^]|<<|>>)?=(?!=)|(?<![\w)\]])\*\s*\w+(?:\+\+)?\s*[-+*/|&^]?=(?!=)|\.store\(|_store\w*\(")
 
 
 def loops_over_elements(text: str) -> bool:

@@ -91,6 +91,9 @@ def _given_steps(way: Way) -> Iterator[Step]:
         return
     if is_source(site.path):
         yield from (definition_step("kernel", hop, "launcher of this file") for hop in way.launched.hops if hop.path == site.path)
+        if way.launched.site.path == site.path and way.launched.site.given and way.launched.site.kind != "launch":
+            yield from _given_steps(way.launched)  # what it is handed runs inside a lambda of the launcher
+            return
     if way.launch.site.kind == "launch":
         yield from _launch_steps(way.launch.site, f"launched by {site.name}")
         for other in way.others:
