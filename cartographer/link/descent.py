@@ -17,6 +17,7 @@ from cartographer.link.conditions import either, is_switched, text, together, we
 from cartographer.link.defaults import by_default
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
+from cartographer.link.index import bare, is_source
 from cartographer.link.names import Scope
 from cartographer.link.reach import OperatorCall, is_check
 from cartographer.link.sites import PLAIN
@@ -48,10 +49,11 @@ if TYPE_CHECKING:
 SWITCH = 3  # so many operators called under `case` labels make a choice at run time
 CALLS = 16  # operators shown that a body calls
 COMPOSED = 2  # a body that calls more operators of its own is composed of them
-STEPS = 15  # the longest way that is shown
+STEPS = 17  # the longest way that is shown
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
 FAR = 20.0  # a way that costs more leads to another device
 BESIDES = 3  # operators shown that an entry calls besides its own way
+CARRIED = 3  # functions that bear an operator's name, where nothing else is known of its work
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 COMPOSITE = frozenset(("math kernel", "nested kernel", "catch all"))  # the dispatcher's words for what serves a composite
 _UNSERVED = frozenset(("missing", "backend fallback"))
@@ -117,7 +119,7 @@ class Descent:
                 steps = [*before(calls, defined, onward.steps), *onward.steps]
         elif real or ways:
             steps = self._ways([*real, *plain], defined, operator, key) if real else [*self._ways(plain or ways[:1], defined, operator, key), *calls[:BEFORE]]
-        steps = steps or self._virtual(defined, key)
+        steps = steps or self._virtual(defined, key) or self._carried_on(defined, operator, key)
         return Below(once(steps), works=onward.works or bool(ways) or arranges, complete=onward.complete)
 
     def beyond(self, defined: Defined, operator: Operator, key: str) -> Below:
@@ -194,6 +196,25 @@ class Descent:
         """The overriders that a virtual call of the entry itself may enter, when none of them gets any further."""
         sites = (s for s in self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).sites(start) if s.base)
         return [definition_step("kernel", t, f"the class of the {s.base} decides", s.branch) for s in sites for t in s.targets]
+
+    def _carried_on(self, start: Defined, operator: Operator, key: str) -> list[Step]:
+        """Where nothing else is known of an operator's work: the functions that its body, and theirs, call in any case and that bear
+        its name, outside the kernels' own code too: `empty_cpu`, `at::detail::empty_cpu`, `empty_generic`.
+        """
+        if self.tree.by_name.shapes[operator.name].view:
+            return []
+        device = DEVICE_OF_KEY.get(key, "cpu")
+        steps: list[Step] = []
+        body: Defined | None = start
+        while body is not None and len(steps) < CARRIED:
+            passed = {start.line, *(s.line for s in steps)}
+            calls = (s for s in self.tree.bodies.of(body).spots if s.call.form == "call" and not weight(s.conditions))
+            named = (s for s in calls if name_words(bare(s.call.name)) & name_words(operator.base))
+            found = (d for s in named for d in self.tree.names(device).functions(s.call.name, s.scope, s.handed.number)[:1])
+            body = next((d for d in found if is_source(d.path) and d.line not in passed), None)
+            if body is not None:
+                steps.append(definition_step("kernel", body))
+        return steps
 
     def _beside(self, calls: tuple[OperatorCall, ...], operator: Operator) -> list[Step]:
         """Operators that bear this one's name among others and that the entry calls where run time decides:

@@ -46,6 +46,7 @@ KEPT = 14  # ways kept for each function
 _HELPERS = 5  # helper functions between a body and an operator's call
 CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0, "jit": 0.5}
+_GENERATED = 0.3  # a stub that only generated code registers
 _BODY = 1.5  # a generic function that only its own statements make: the end of a way
 _PLAIN = 1.5  # a function that loops over elements itself
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
@@ -209,7 +210,7 @@ class Search:
         elif registrations:
             nulls.append(site.name)
         elif not site.stub.registrations:
-            ways.append(Way(4.0 + self._aside(site) + _order(site), (), site, start))  # only generated code registers it
+            ways.append(Way(_GENERATED + self._aside(site) + _order(site), (), site, start))  # only generated code registers it
 
     def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall], bound: Bound) -> None:
         for rank, target in self._entered(site, start):
