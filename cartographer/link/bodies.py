@@ -46,6 +46,7 @@ _CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*
 _WRAPS = re.compile(r"[a-z]\w*(?<!_cast)<[^()]*>\s*\(\s*([A-Z]\w*(?:<[^()]*>)?\s*[({].*[)}])\s*\)", re.DOTALL)
 _WRAPS_LAMBDA = re.compile(r"\s*[a-z]\w*\s*<[^()]*>\s*\(\s*\[")
 _LAMBDA = ("[", "^")
+_NAME_ALONE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(.:<\"]|->)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _MEMBER = re.compile(r"\.|->|::")
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
@@ -137,9 +138,15 @@ class Bodies:
             if own and own.intersection(call.arguments):
                 handed = handed._replace(hands_on=True)
             if called is not None or handed.stubs or handed.casts or self._leads(call, last, defined.path):
-                conditions = told.around(call, exits, left)
+                conditions = self._spelled_out(told.around(call, exits, left), defined)
                 asks = _NEVER if any(c.startswith(UNLIKELY) for c in call.conditions) else _NOT_ASKED
                 yield Spot(call, defined, scope, order, conditions, asks, _optional(call.conditions, every, left), last, called, handed)
+
+    def _spelled_out(self, conditions: Conditions, defined: Defined) -> Conditions:
+        """Conditions, with what they ask in place of the variables that hold it."""
+        if not conditions or defined.use is not None or not (flags := self.variables(defined).flags):
+            return conditions
+        return tuple(_NAME_ALONE.sub(lambda m: f"({flags[m[0]]})" if m[0] in flags else m[0], c) for c in conditions)
 
     def _is_variable(self, name: str, defined: Defined, body: Body) -> bool:
         """Whether a name that is handed over is that of a parameter or of a local variable, whatever functions bear it."""

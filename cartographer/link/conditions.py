@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.link.device import LAYOUTS, atom_holds
-from cartographer.scan.conditions import negated
+from cartographer.scan.conditions import holds_on_main_build, negated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -62,12 +62,14 @@ def _cover(one: str, other: str) -> bool:
 
 def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
     """The conditions around a call: of `#if`, those under which the function was left before, and those of its own blocks.
-    Ways out count where they are an alternative, that is where something else runs: not where there is nothing to do.
+    Ways out count where they are an alternative, that is where something else runs: not where there is nothing to do, nor on other
+    platforms.
     """
     own = call.conditions
     past = [
         opposite(way_out.condition) for way_out in exits
         if way_out.line < call.line <= way_out.end and way_out.condition in alternatives and way_out.condition not in own
+        and all(map(holds_on_main_build, way_out.guards))
     ]
     if not (past or call.guards or own):
         return ()

@@ -125,6 +125,11 @@ def _asked(term: str) -> tuple[str, bool] | None:
     return None
 
 
+def asks(term: str) -> bool:
+    """Whether a term asks for a device or a layout, and for nothing else."""
+    return "&&" not in term and "||" not in term and "?" not in term and _asked(term) is not None
+
+
 def answers(device: str, layout: str) -> frozenset[str]:
     """What a dispatch key answers when conditions ask for device and layout."""
     return frozenset((device, layout.lower())) if layout.lower() in LAYOUTS else frozenset((device,))

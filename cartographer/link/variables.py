@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from cartographer.link.device import asks
+
 # A pattern that begins with a fixed word is looked for by that word alone; what has to stand before it is checked afterwards.
 _CLASS_BEFORE = re.compile(
     r"(?<!\w)([A-Z][\w:]*+|[a-z]\w*+::[\w:]++)(?:[ \t]*+<[^;{}<>\n]*(?:<[^;{}<>\n]*>[^;{}<>\n]*)*>)?(?:[ \t]*[&*][ \t]++|[ \t]++)[&*]?\Z"
@@ -21,6 +23,7 @@ _ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?(
 _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[({]")
 _RESULT = re.compile(r"auto(?<!\wauto)\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
 _ASSIGNED = re.compile(r"auto(?<!\wauto)\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
+_FLAG = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*([^;{}]*(?:is_\w+\(|[!=]=\s*(?:at::|c10::)?(?:k|DeviceType::))[^;{}]*);")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
@@ -58,6 +61,12 @@ class Variables:
     def assigned(self) -> dict[str, str]:
         """Variables by what they are set to, when it calls nothing."""
         return {m[1]: m[2] for m in _ASSIGNED.finditer(self.text)}
+
+    @cached_property
+    def flags(self) -> dict[str, str]:
+        """Variables that hold whether a tensor is on a device: `const auto cpu = A.device() == kCPU;` -> `A.device() == kCPU`."""
+        found = ((m[1], m[2].strip()) for m in _FLAG.finditer(self.text))
+        return {name: text for name, text in found if asks(text)}
 
     @cached_property
     def results(self) -> dict[str, str]:

@@ -39,6 +39,7 @@ class Exit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     condition: str
     line: int  # the last of the way out
     end: int  # the last of the block that it stands in
+    guards: tuple[str, ...] = ()  # the #if conditions around it that are not around the whole definition
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):

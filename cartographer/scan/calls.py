@@ -394,8 +394,12 @@ class _Pass:
         return tuple(call for _, call in sorted(both, key=lambda pair: pair[0]))
 
     def _ways_out(self) -> tuple[Exit, ...]:
-        line = self.source.line
-        return tuple(Exit(e.condition, line(e.after), line(e.end if e.end >= 0 else self.end)) for e in self.exits)
+        if not self.exits:
+            return ()
+        line, outer = self.source.line, self.source.guards(self.start)
+        return tuple(
+            Exit(e.condition, line(e.after), line(e.end if e.end >= 0 else self.end), _inner(self.source.guards(e.after), outer)) for e in self.exits
+        )
 
     def _tell_signs(self) -> tuple[Call, ...]:
         if not self.signs:
