@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import either, negation
+from cartographer.link.conditions import either, is_rare, negation
 from cartographer.link.defaults import asked_for, by_default
 from cartographer.link.index import is_source
 from cartographer.link.reach import FORMER, is_former
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Operator
 
 BRANCHES = 4  # further ways shown beside the main one
+MORE = 2  # the same where they are no rare case
 NODES = 8  # the same of a graph, whose nodes are parts of one computation
 GRAPH = "MPSGraph"
 PLAINLY = 2  # loops that functions write themselves, among them
@@ -109,7 +110,11 @@ def beside(ways: list[Way]) -> list[Way]:
             shown.add(_what(way))
             looped = main.registration is not None and way.site.kind not in ("stub", "library")
             found[2 if way.site.kind == PLAIN else looped].append(way)
-    return [*found[0], *found[1], *found[2][:PLAINLY]][: NODES if main.site.library == GRAPH else BRANCHES]
+    every = [*found[0], *found[1], *found[2][:PLAINLY]]
+    if main.site.library == GRAPH:
+        return every[:NODES]
+    usual = [w for w in every if not is_rare(w.site.conditions)]
+    return (usual if len(usual) > BRANCHES else every)[: max(BRANCHES, min(len(usual), BRANCHES + MORE))]
 
 
 def _fits(way: Way, main: Way) -> bool:

@@ -27,13 +27,14 @@ CHOSEN = 0.02  # the same where all ways are such
 _SPECIAL, _UNUSUAL = 0.1, 0.2
 _TYPED = 1.2  # the same of what runs for other types than the floating-point ones that most tensors have
 _RARE = 1.0  # from this on hardly anybody's tensors are meant, the sides of a `switch` apart
-_OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
+_OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|QInt|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
 # What most people's tensors are: in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and fast
 # kernels; the dimension that they ask for is the last one.
-_USUAL = re.compile(r"contiguous|is_?contig|<=? std::numeric_limits|(?:dtype|scalar_type)\(?[^\s&|]* == [^\s&|]*(?:dtype|scalar_type)\(|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
+_USUAL = re.compile(r"contiguous|is_?contig|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _LEAST_MANY, _MOST_FEW = 8, 512  # to have fewer elements than a number between these is unusual, to have more is usual
 _SIZE = re.compile(r"(?:[\w.>*:()\s-]|<\w+>)*?(?:size|numel|len|num|count|elem|\b[A-Z]\b|\bn\b)[\w.>*:()\s-]*?(<=?|>=?) (\d+)", re.IGNORECASE)
 _NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)
+_ONE_TYPE = re.compile(r"(?:dtype|scalar_type)\(?[^\s&|]* ([!=])= [^\s&|]*(?:dtype|scalar_type)\(")
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
 _SOME = re.compile(r"[\w.>-]*numel\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
@@ -133,6 +134,8 @@ def _weight(condition: str) -> float:
     said, denied = _said(condition)
     if _of_elements(condition) is False:
         return _EMPTY
+    if (match := _ONE_TYPE.search(said)) is not None:
+        return _TYPED if (match[1] == "!") is not denied else 0.0
     if _USUAL.search(said) and not _OTHER_LAYOUT.search(said):
         return _UNUSUAL if denied else 0.0
     if condition.startswith("case "):
