@@ -50,7 +50,7 @@ _TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\((?:at::|c10::)?kCPU\))")
 _MEMBER = re.compile(r"\.|->|::")
 _OVERRIDERS = 8  # followed and shown
 _HANDED_ON = 2  # functions through which a template argument is followed
-_CLASSES_AT_MOST = 4  # a method that more classes have tells nothing
+_CLASSES_AT_MOST = 6  # a method that more classes have tells nothing
 
 
 @dataclass

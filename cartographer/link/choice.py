@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cartographer.link.conditions import either, is_rare, negation
-from cartographer.link.defaults import asked_for, by_default
+from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
 from cartographer.link.reach import FORMER, is_former
 from cartographer.link.signatures import parameter_type
@@ -32,6 +32,7 @@ STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step
 _TELLING = 3  # letters of a word that tells something inside another name
 _TO_USE = re.compile(r"\buse_\w+(?=\()")
 _WORD = re.compile(r"[a-z0-9]+")
+_DIMENSIONS = re.compile(r"[1-9]d$")
 _NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl", "copy_"))
 _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
 
@@ -42,13 +43,14 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
     backward = "backward" in operator.base
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
     ways = list(ways)
+    named_as = parameter_names(start)
     named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
     usual = asked_for((w.site.conditions for w in ways), operator.schema) if len(ways) > 1 else frozenset()
 
     def likely(way: Way) -> float:
         names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
         former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
-        default = -DEFAULT if way.site.conditions in usual else by_default(way.site.conditions, operator.schema)
+        default = -DEFAULT if way.site.conditions in usual else by_default(way.site.conditions, operator.schema, named_as)
         return way.cost - names + (FORMER if former else 0.0) + default
 
     return _joined(_with_library(sorted(ways, key=likely)))
@@ -176,7 +178,7 @@ def _likeness(name: str, words: tuple[str, ...]) -> float:
 
 def words_of(base: str) -> tuple[str, ...]:
     """The whole name without underscores, then its telling words."""
-    words = [w for w in _WORD.findall(base.lower()) if len(w) > 3 and w not in _NO_WORDS]
+    words = [_DIMENSIONS.sub("", w) for w in _WORD.findall(base.lower()) if len(w) > 3 and w not in _NO_WORDS]
     return ("".join(_WORD.findall(base.lower().replace("native", "").replace("linalg", ""))) or base, *words)
 
 

@@ -26,6 +26,7 @@ CASE = 1.5  # what a way costs more that a `switch` chooses
 CHOSEN = 0.02  # the same where all ways are such
 _SPECIAL, _UNUSUAL = 0.1, 0.2
 _TYPED = 1.2  # the same of what runs for other types than the floating-point ones that most tensors have
+_FEW = 2.5  # the same of what runs for tensors smaller than most
 _RARE = 1.0  # from this on hardly anybody's tensors are meant, the sides of a `switch` apart
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|QInt|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
 # What most people's tensors are: in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and fast
@@ -90,14 +91,14 @@ def together(outer: Conditions, inner: Conditions) -> Conditions:
 
 def either(one: Conditions, other: Conditions) -> Conditions:
     """What holds when one of two lists does, for what is reached in two ways: what both ask for, and the rest joined where it
-    is short and no choice of all there is.
+    is no choice of all there is. Where that would be too long the first way's conditions stand for it.
     """
     both = tuple(c for c in one if c in other)
     rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
     if not rest or not others or (len(rest) == len(others) == 1 and _cover(rest[0], others[0])):
         return both
     joined = f"{_AND.join(rest)} || {_AND.join(others)}"
-    return (*both, joined) if len(joined) <= _CUT else both
+    return (*both, joined) if len(joined) <= _CUT else one
 
 
 @lru_cache(maxsize=65536)
@@ -141,7 +142,7 @@ def _weight(condition: str) -> float:
     if condition.startswith("case "):
         return CASE
     if (few := _few(said)) is not None:
-        return (_UNUSUAL if denied else 0.0) if not few else 0.0 if denied else _TYPED
+        return (_UNUSUAL if denied else 0.0) if not few else 0.0 if denied else _FEW
     if not denied and _OTHER_TYPE.search(said) and "!=" not in said:
         return _TYPED
     return 0.0 if denied or condition == "default" else _SPECIAL

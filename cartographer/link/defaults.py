@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cartographer.link.conditions import Conditions
+    from cartographer.link.index import Defined
 
 _EQUALS = re.compile(r"(?<![\w.>])(\w+) == (?:static_cast<\w+>\()?(-?\d+(?:\.\d+)?)\b")
 _NUMBERS = ("Scalar", "float")
-_COMPARES = re.compile(r"(\w+) ([!=])= (?:(?:at::)?Reduction::(\w+)|(-?\d+(?:\.\d+)?))")
+_COMPARES = re.compile(r"(\w+) ([!=<>]=?) (?:(?:at::)?Reduction::(\w+)|(-?\d+(?:\.\d+)?))")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?")
 _GIVEN = re.compile(r"(\w+)\.has_value\(\)")
 _TRUTH = {"True": True, "False": False}
@@ -29,11 +34,11 @@ _OTHERWISE = 1.0  # what a way costs more that the default of an argument does n
 
 
 @lru_cache(maxsize=65536)
-def by_default(conditions: Conditions, schema: str) -> float:
+def by_default(conditions: Conditions, schema: str, names: tuple[str, ...] = ()) -> float:
     """How much more, or less, a way under conditions costs for the defaults of an operator's arguments: what they ask for is no
-    special case, what they rule out is one.
+    special case, what they rule out is one. `names` are those that the entry's function has for the arguments.
     """
-    values = _values(schema) if conditions else {}
+    values = _values(schema, names) if conditions else {}
     if not values:
         return 0.0
     cost = 0.0
@@ -51,10 +56,10 @@ def _holds(term: str, values: Mapping[str, str]) -> bool | None:
     if (match := _GIVEN.fullmatch(term)) is not None and match[1] in values:
         return values[match[1]] != "None"
     match = _COMPARES.fullmatch(term)
-    if match is None or not _NUMBER.fullmatch(values.get(match[1], "")):
+    if match is None or match[2] not in _SIGNS or not _NUMBER.fullmatch(values.get(match[1], "")):
         return None
-    asked = match[4] or CONSTANTS.get(match[3], match[3])
-    return (values[match[1]].rstrip(".") == asked) == (match[2] == "=")
+    asked = match[4] or CONSTANTS.get(match[3], "")
+    return bool(_SIGNS[match[2]](float(values[match[1]]), float(asked) if asked else math.nan))  # nan: any other enumerator
 
 
 def asked_for(conditions: Iterable[Conditions], schema: str) -> frozenset[Conditions]:
@@ -73,14 +78,23 @@ def _numbers(conditions: Conditions) -> Iterable[tuple[str, float]]:
     return [(name, float(value)) for c in conditions if not negation(c) for name, value in _EQUALS.findall(c)]
 
 
+def parameter_names(function: Defined) -> tuple[str, ...]:
+    """The names of a function's parameters."""
+    return tuple(words[-1] if (words := _IDENTIFIER.findall(p.partition("=")[0])) else "" for p in function.fact.parameters)
+
+
 @lru_cache(maxsize=4096)
-def _values(schema: str) -> Mapping[str, str]:
-    """The defaults of an operator's arguments by name. An optional tensor has none: most modules do give a bias or a weight."""
+def _values(schema: str, names: tuple[str, ...]) -> Mapping[str, str]:
+    """The defaults of an operator's arguments by name, the schema's and the function's own. An optional tensor has none: most
+    modules do give a bias or a weight.
+    """
     try:
         arguments = FunctionSchema.parse(schema).arguments
     except SchemaError:
         return {}
-    return {a.name: a.default for a in arguments if a.default is not None and not a.type.startswith("Tensor")}
+    given = [(n, a.default) for n, a in enumerate(arguments) if a.default is not None and not a.type.startswith("Tensor")]
+    own = {names[n]: default for n, default in given} if len(names) == len(arguments) else {}
+    return own or {arguments[n].name: default for n, default in given}
 
 
 @lru_cache(maxsize=1024)
