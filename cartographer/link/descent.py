@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import LITERALS
 from cartographer.link.choice import BRANCHES, GRAPH, base_of, beside, name_words, ordered
-from cartographer.link.conditions import either, is_switched, text, together, weight
+from cartographer.link.conditions import either, is_rare, is_switched, text, together, weight
 from cartographer.link.defaults import by_default
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
@@ -106,8 +106,9 @@ class Descent:
         if real and self._switches(real[0], reach.operators, key):
             return Below(once([*self._calls(self._here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
-            beside_it = self._beside(self._here(reach.operators, key), operator)
-            return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it, *self._own_calls(reach.operators, defined, operator, key)]), works=True)
+            here = self._here(reach.operators, key)
+            beside_it = [*self._beside(here, operator), *self._leaving(here, defined, operator, key), *self._own_calls(reach.operators, defined, operator, key)]
+            return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True)
         calls = self._calls(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(self._calls(self._here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
@@ -228,6 +229,12 @@ class Descent:
             and not shapes[c.site.called.main].metadata
         ][:BRANCHES]  # fmt: skip
 
+    def _leaving(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
+        """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`."""
+        left = {way_out.condition for way_out in start.fact.exits}
+        found = (c for c in calls if not c.hops and c.site.conditions and c.site.conditions[-1] in left and not is_rare(c.site.conditions))
+        return [call_step(c) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
+
     def _own_calls(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
         """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does
         work for it and is no tool.
@@ -329,7 +336,7 @@ class Descent:
         for call in near[:CALLS]:
             steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:2], key))
             steps.append(call_step(call))
-        return steps
+        return list(once(steps))
 
     def _for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
         """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices and for those of
