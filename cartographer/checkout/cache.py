@@ -11,6 +11,7 @@ import shutil
 import socket
 import tempfile
 import time
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from cartographer.progress import Progress
 
+_CHECKSUM = 4  # bytes
 ENVIRONMENT = "CARTOGRAPHER_CACHE"
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -73,6 +75,10 @@ class Lock:
         return self._handle
 
 
+def _checksum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(_CHECKSUM, "big")
+
+
 class Cache:
     """The folder in which clones, wheels and results are kept between builds."""
 
@@ -114,19 +120,21 @@ class Cache:
         return self._writable
 
     def read(self, *parts: str) -> bytes | None:
-        """The bytes kept under a name, or None."""
+        """The bytes kept under a name; None where there are none, or no longer those that were written."""
         try:
-            return self.root.joinpath(*parts).read_bytes()
+            found = self.root.joinpath(*parts).read_bytes()
         except OSError:
             return None
+        checksum, data = found[:_CHECKSUM], found[_CHECKSUM:]
+        return data if checksum == _checksum(data) else None
 
     def write(self, data: bytes, *parts: str) -> None:
-        """Keep bytes under a name: whole or not at all. Without a writable cache nothing is kept."""
+        """Keep bytes under a name, a checksum before them: whole or not at all. Without a writable cache nothing is kept."""
         if not self.writable:
             return
         target = self.root.joinpath(*parts)
         self.folder(*parts[:-1])
-        write_whole(target, data)
+        write_whole(target, _checksum(data) + data)
 
     @contextlib.contextmanager
     def lock(self, name: str, progress: Progress | None = None, *, patience: float = 24 * 3600) -> Iterator[Lock]:

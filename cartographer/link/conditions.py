@@ -126,6 +126,14 @@ def weight(conditions: Conditions) -> float:
 
 
 @lru_cache(maxsize=65536)
+def rarity(conditions: Conditions) -> float:
+    """What conditions that only small tensors meet add to the cost of a way: where it comes is late, whether it is shown is another
+    matter.
+    """
+    return sum(_FEW for condition in conditions if (said := _said(condition)) and not said[1] and _few(said[0]))
+
+
+@lru_cache(maxsize=65536)
 def is_rare(conditions: Conditions) -> bool:
     """Whether hardly anybody's tensors are meant: such without elements, with few, of other types."""
     return any(_weight(c) >= _RARE for c in conditions if not c.startswith("case "))

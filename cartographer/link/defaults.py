@@ -67,11 +67,11 @@ def asked_for(conditions: Iterable[Conditions], schema: str) -> frozenset[Condit
     told = {c: dict(_numbers(c)) for c in conditions if any(" == " in condition for condition in c)}
     values: dict[str, set[float]] = {}
     for numbers in told.values():
-        for name, value in numbers.items():
-            values.setdefault(name, set()).add(value)
+        for name, number in numbers.items():
+            values.setdefault(name, set()).add(number)
     apart = {name for name, found in values.items() if len(found) > 1}
     usual = _defaults(schema) if apart else frozenset()
-    return frozenset(c for c, numbers in told.items() if any(n in apart and value in usual for n, value in numbers.items()))
+    return frozenset(c for c, numbers in told.items() if any(n in apart and number in usual for n, number in numbers.items()))
 
 
 def _numbers(conditions: Conditions) -> Iterable[tuple[str, float]]:

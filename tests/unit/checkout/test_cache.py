@@ -38,14 +38,27 @@ def test_write_and_read(cache: Cache) -> None:
     assert [path.name for path in (cache.root / "a").iterdir()] == ["b"]
 
 
+def test_what_was_changed_since_is_not_there(cache: Cache) -> None:
+    cache.write(b"some names", "a", "b")
+    path = cache.root / "a" / "b"
+    for at in range(path.stat().st_size):
+        data = bytearray(path.read_bytes())
+        data[at] ^= 0x55
+        path.write_bytes(data)
+        assert cache.read("a", "b") is None
+        data[at] ^= 0x55
+        path.write_bytes(data)
+    assert cache.read("a", "b") == b"some names"
+
+
 def test_entries_and_clean(cache: Cache) -> None:
     cache.write(b"12345", "facts", "one")
     cache.write(b"1234567", "wheels", "2.0", "torch.whl")
     with cache.lock("x"):
         pass
-    assert [(e.kind, e.name, e.size) for e in cache.entries()] == [("facts", "one", 5), ("wheels", "2.0", 7)]
-    assert cache.clean(frozenset({"wheels"})) == 7
-    assert cache.clean() == 5
+    assert [(e.kind, e.name, e.size) for e in cache.entries()] == [("facts", "one", 5 + 4), ("wheels", "2.0", 7 + 4)]  # a checksum each
+    assert cache.clean(frozenset({"wheels"})) == 11
+    assert cache.clean() == 9
     assert cache.entries() == ()
     assert Cache(cache.root / "never").entries() == ()
 

@@ -65,14 +65,13 @@ def test_the_place_to_open_is_on_the_main_way():
     assert main_step((entry, helper, *stub, library)) == stub[-1]
 
 
-def test_two_calls_of_one_function_of_a_library_are_one_end_and_two_nodes_of_a_graph_keep_their_conditions():
+def test_two_calls_of_one_function_of_a_library_are_one_end_and_two_nodes_of_a_graph_are_two():
     body = "void f_entry(const Tensor& self) {\n  if (n == 1) {\n    fbgemm::fbgemmConv(self);\n  } else {\n    fbgemm::fbgemmConv(self);\n  }\n  qnnpack::qnnpackConv(self);\n}\n"
     assert [s for role, s, _ in found(body) if role == "library"] == ["fbgemmConv", "qnnpackConv"]
     body = "void f_entry(const Tensor& self) {\n  if (a == b) {\n    [mpsGraph sinWithTensor:a name:nil];\n  } else {\n    [mpsGraph sinWithTensor:a name:nil];\n  }\n}\n"
     f = operator("f(Tensor self) -> Tensor", "MPS", "at::native::f_entry")
     maker, _ = made({N + "mps/operations/F.mm": f"namespace at::native {{\n{body}}}\n"}, f)
-    (end,) = [s for s in maker.chain(f, "MPS").steps if s.role == "library"]
-    assert end.branch
+    assert [(s.line, s.branch) for s in maker.chain(f, "MPS").steps if s.role == "library"] == [(6, "!(a == b)"), (4, "a == b")]
 
 
 def test_of_the_ends_the_first_one_without_a_condition_is_the_place_to_open():
