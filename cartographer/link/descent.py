@@ -208,11 +208,11 @@ class Descent:
         steps: list[Step] = []
         body: Defined | None = start
         while body is not None and len(steps) < CARRIED:
-            passed = {start.line, *(s.line for s in steps)}
+            passed = {(start.path, start.line), *((s.path, s.line) for s in steps)}
             calls = (s for s in self.tree.bodies.of(body).spots if s.call.form == "call" and not weight(s.conditions))
             named = (s for s in calls if name_words(bare(s.call.name)) & name_words(operator.base))
             found = (d for s in named for d in self.tree.names(device).functions(s.call.name, s.scope, s.handed.number)[:1])
-            body = next((d for d in found if is_source(d.path) and d.line not in passed), None)
+            body = next((d for d in found if is_source(d.path) and (d.path, d.line) not in passed), None)
             if body is not None:
                 steps.append(definition_step("kernel", body))
         return steps
