@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.fact import Call, Exit
 from cartographer.scan.backwards import NO_CALLS, Backwards
+from cartographer.scan.choices import choices
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
 from cartographer.scan.signs import signs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cartographer.scan.backwards import Named
+    from cartographer.scan.choices import Choice
     from cartographer.scan.preprocess import Guards, Source
     from cartographer.scan.signs import Sign
 
@@ -372,6 +374,8 @@ class _Pass:
     def _result(self) -> tuple[Call, ...]:
         source = self.source
         outer = source.guards(self.start)
+        if sides := choices(self.code, self.start, self.end):
+            self._choose(sides)
         uniform = source.one_condition(self.start, self.end)
         line_ends = source.line_ends
         calls: list[Call] = []
@@ -392,6 +396,14 @@ class _Pass:
             return tuple(calls)
         both = [*zip(begins, calls, strict=True), *self._messages(() if uniform else outer, uniform=uniform)]
         return tuple(call for _, call in sorted(both, key=lambda pair: pair[0]))
+
+    def _choose(self, sides: list[Choice]) -> None:
+        """Put what stands on a side of a conditional operator under its condition."""
+        for side in sides:
+            for use in self.uses:
+                if side.begin < use.at < side.end:
+                    use.conditions = (*use.conditions, side.condition)
+        self.signs = [(s, (*held, *(c.condition for c in sides if c.begin < s.at < c.end))) for s, held in self.signs]
 
     def _ways_out(self) -> tuple[Exit, ...]:
         if not self.exits:
