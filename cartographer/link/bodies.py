@@ -40,6 +40,7 @@ NOWHERE = ("std::", "c10::", "at::globalContext", "at::maybe_", "at::checkAll", 
 SCHEMA = "findSchemaOrThrow"  # asks the dispatcher for an operator by its name
 RUNS = frozenset(("execute", "run"))  # methods by which objects of libraries do their work
 CUTLASS = "cutlass::"
+_CALL_LINES = 20  # over which a call may run
 TEXT = 100  # longer arguments are expressions
 _NAME = re.compile(r"&?\s*((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?$", re.DOTALL)
 _CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*[)}]$", re.DOTALL)
@@ -153,7 +154,7 @@ class Bodies:
         if name in body.parameters:
             return True
         local = self.variables(defined)
-        return name in local.begun or bool(local.written_class(name))
+        return name in local.begun or bool(local.declared(name))
 
     def _signs(self, defined: Defined, body: Body) -> Iterator[Spot]:
         """The operators that a body writes as signs, each before the calls of later lines."""
@@ -179,11 +180,13 @@ class Bodies:
         if name in around:
             return around[name] == "Tensor"
         local = self.variables(defined)
-        if name not in local.results:
+        if name in local.assigned:
+            return local.assigned[name] != name and self._is_tensor(local.assigned[name], defined, around)
+        function = local.results.get(name) or local.last_member(name)
+        if not function:
             return bare(local.written_class(name)) == "Tensor"
-        function = local.results[name]
         shapes = self.operators.of_base(_member(function)) if not function.startswith("std::") else []
-        return bool(shapes) and all(s.tensor for s in shapes)
+        return any(s.tensor for s in shapes) and not any(s.metadata for s in shapes)
 
     def _leads(self, call: Call, last: str, path: str) -> bool:
         """Whether a call may lead anywhere by its own name."""
@@ -317,6 +320,12 @@ class Bodies:
         place = next((d for d in self.index.named(name) if d.path == path and d.fact.kind == "variable"), None)
         written = " ".join(self.lines(path, place.fact.start, place.line)) if place is not None else ""
         return written[: written.find(name)].strip() if name in written else ""
+
+    def called_with(self, call: Call, inside: Defined) -> tuple[str, ...]:
+        """The arguments of the call operator, where a functor is made and called in one: `Functor<true>()(self, dim)`."""
+        text = "\n".join(self.lines(inside.path, call.line, call.line + _CALL_LINES))
+        match = re.compile(rf"\b{re.escape(bare(call.name))}\s*(?:<[^;{{}}()]*>)?\s*(?:\(\s*\)|\{{\s*\}})\s*(?=\()").search(text)
+        return tuple(" ".join(a.split()) for a in arguments_at(text, match.end())) if match is not None else ()
 
     def text(self, defined: Defined) -> str:
         """The source of a definition, "" when its text is not at hand."""

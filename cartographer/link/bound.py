@@ -129,11 +129,14 @@ class Binder:
 
     def _of_parameters(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
         """The values of parameters: literals, and defaults of what is not given; whether an optional has one."""
-        if call.form not in ("call", "method") or not call.arguments:
+        arguments = call.arguments
+        if not arguments and target.name == "operator()" and call.form in ("call", "construct"):
+            arguments = self._bodies.called_with(call, inside)
+        if call.form not in ("call", "method", "construct") or not arguments:
             return
         for number, parameter in enumerate(target.fact.parameters):
             words = _IDENTIFIER.findall(parameter.partition("=")[0])
-            text = call.arguments[number].strip() if number < len(call.arguments) else parameter.partition("=")[2].strip()
+            text = arguments[number].strip() if number < len(arguments) else parameter.partition("=")[2].strip()
             if not words or not text:
                 continue
             yield words[-1], text

@@ -306,7 +306,7 @@ class CallGraph:
 
     def _operator(self, spot: Spot, name: str, targets: tuple[Defined, ...], around: Mapping[str, str]) -> Called | None:
         """The operator that a plain name means. Inside at::native it is the native function, if there is one."""
-        if targets or spot.call.form != "call" or "::" in name or spot.scope.namespace[:1] != ("at",):
+        if any(map(self.follows, targets)) or spot.call.form != "call" or "::" in name or spot.scope.namespace[:1] != ("at",):
             return None
         called = self.operators.function(name, f"at::{name}", spot.call, around)
         if called is None or name in around or name in self.bodies.variables(spot.inside):
@@ -373,12 +373,21 @@ class CallGraph:
         if known is None:
             found = [d for d in self.index.named(member) if self._is_method(d, arguments)]
             enough = len({d.segments[:-1] for d in found}) <= _CLASSES_AT_MOST
-            known = self._by_member[member, arguments] = tuple(found[:6]) if enough else ()
+            known = self._by_member[member, arguments] = _plainest(found)[:6] if enough else ()
         path = spot.scope.path
         return tuple(d for d in known if (d.path == path or not d.hidden) and hierarchy.sees(path, d)), ""
 
     def _is_method(self, defined: Defined, arguments: int) -> bool:
         return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments) and self.names.has(defined)
+
+
+def _plainest(methods: list[Defined]) -> tuple[Defined, ...]:
+    """Of the methods of several classes that a template may be filled with those of the one whose name is in all the others':
+    `CellParams` beside `QuantizedCellParams`.
+    """
+    owners = {d.segments[-2] for d in methods if len(d.segments) > 1}
+    plain = min(owners, key=len, default="")
+    return tuple(d for d in methods if d.segments[-2] == plain) if len(owners) > 1 and all(plain in o for o in owners) else tuple(methods)
 
 
 def _constructor(defined: Defined) -> bool:

@@ -28,6 +28,7 @@ GRAPH = "MPSGraph"
 PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
 DEFAULT = 1.0  # what runs for the default of an argument comes first
+SPARE = 1.0  # what only some calls add comes after what all do
 STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
 _TELLING = 3  # letters of a word that tells something inside another name
 _TO_USE = re.compile(r"\buse_\w+(?=\()")
@@ -51,7 +52,7 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
         names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
         former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
         default = -DEFAULT if way.site.conditions in usual else by_default(way.site.conditions, operator.schema, named_as)
-        return way.cost - names + (FORMER if former else 0.0) + default
+        return way.cost - names + (FORMER if former else 0.0) + default + (SPARE if way.site.optional else 0.0)
 
     return _joined(_with_library(sorted(ways, key=likely)))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.device import LAYOUTS, atom_holds
 from cartographer.scan.conditions import holds_on_main_build, negated
+from cartographer.scan.uses import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,7 @@ _AND = " && "
 MOST = 9  # conditions kept; the outermost go first
 UNLIKELY = "C10_UNLIKELY"
 _CUT = 100
+_OR_MORE = " || …"  # or under other conditions, for which there is no room
 _LENGTH = 180  # of what a step shows
 CASE = 1.5  # what a way costs more that a `switch` chooses
 CHOSEN = 0.02  # the same where all ways are such
@@ -31,7 +33,7 @@ _RARE = 1.0  # from this on hardly anybody's tensors are meant, the sides of a `
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|QInt|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
 # What most people's tensors are: in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and fast
 # kernels; the dimension that they ask for is the last one.
-_USUAL = re.compile(r"contiguous|is_?contig|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
+_USUAL = re.compile(r"contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _LEAST_MANY, _MOST_FEW = 8, 512  # to have fewer elements than a number between these is unusual, to have more is usual
 _SIZE = re.compile(r"(?:[\w.>*:()\s-]|<\w+>)*?(?:size|numel|len|num|count|elem|\b[A-Z]\b|\bn\b)[\w.>*:()\s-]*?(<=?|>=?) (\d+)", re.IGNORECASE)
 _NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)
@@ -91,14 +93,16 @@ def together(outer: Conditions, inner: Conditions) -> Conditions:
 
 def either(one: Conditions, other: Conditions) -> Conditions:
     """What holds when one of two lists does, for what is reached in two ways: what both ask for, and the rest joined where it
-    is no choice of all there is. Where that would be too long the first way's conditions stand for it.
+    is no choice of all there is. Where that would be too long the first way's conditions stand for it, as one case of several.
     """
     both = tuple(c for c in one if c in other)
     rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
     if not rest or not others or (len(rest) == len(others) == 1 and _cover(rest[0], others[0])):
         return both
     joined = f"{_AND.join(rest)} || {_AND.join(others)}"
-    return (*both, joined) if len(joined) <= _CUT else one
+    if len(joined) > _CUT:
+        joined = cut(_AND.join(rest).removesuffix(_OR_MORE), _CUT) + _OR_MORE
+    return (*both, joined)
 
 
 @lru_cache(maxsize=65536)

@@ -93,7 +93,7 @@ def _values(schema: str, names: tuple[str, ...]) -> Mapping[str, str]:
     except SchemaError:
         return {}
     given = [(n, a.default) for n, a in enumerate(arguments) if a.default is not None and not a.type.startswith("Tensor")]
-    own = {names[n]: default for n, default in given} if len(names) == len(arguments) else {}
+    own = {names[n]: default for n, default in given} if len(names) >= len(arguments) else {}  # structured kernels take outputs, too
     return own or {arguments[n].name: default for n, default in given}
 
 

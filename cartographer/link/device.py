@@ -33,7 +33,7 @@ _LIBRARIES = (
     ("hip", "rocBLAS", re.compile(r"(roc|hip)blas\w+")),
     ("cpu", "BLAS", re.compile(r"cblas_\w+|[sdcz](gemm|gemv|axpy|copy|dot|dotu|dotc|scal|swap|ger|syr|nrm2|trsm|gbtrf)[a-z]?_")),
     ("cpu", "LAPACK", re.compile(r"LAPACKE_\w+|[sdcz][a-z]{2,3}[a-z0-9]{2,5}_")),
-    ("cpu", "MKL", re.compile(r"mkl_(sparse_|[sdcz])\w+|MKL_\w+|Dfti\w+|v[sdczm]\w*(Ln|Exp|Sin|Cos|Tan|Erf)\w*|vmd?l?[SD]\w+|vslStream\w*|v[idrs]+Rng\w+")),
+    ("cpu", "MKL", re.compile(r"mkl_(sparse_|[sdcz])\w+|MKL_\w+|Dfti\w+|vm?[sdcz][A-Z]\w+|vmd?l?[SD]\w+|vslStream\w*|v[idrs]+Rng\w+")),
     ("cpu", "oneDNN", re.compile(r"ideep::\w+(::\w+)*|dnnl::\w+(::\w+)*|dnnl_\w+")),
     ("cpu", "FBGEMM", re.compile(r"fbgemm::\w+(::\w+)*")),
     ("cpu", "QNNPACK", re.compile(r"(qnnpack::)?(pytorch_)?qnnp_\w+|qnnpack::\w+|pytorch_q8\w+")),

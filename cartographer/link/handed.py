@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import TEXT, arguments_at, is_lambda
+from cartographer.link.bodies import TEXT, is_lambda
 from cartographer.link.sites import Given
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _QUALIFIED = re.compile(r"[A-Za-z_][\w:]*")
 _WRAPPED = re.compile(r"(?:(?:::)?(?:\w+::)*[A-Za-z_]\w*\s*(?:<[^()]*>)?\s*[({]\s*)?(?:std::move\()?([A-Za-z_]\w*)\)?\s*[)}]?$")
 _REDUCES = frozenset(("reduce", "combine", "project"))  # the methods of a functor of aten/src/ATen/native/SharedReduceOps.h
 _KERNELS = ("kernel", "macro-headed")
-_CALL_LINES = 20  # over which a call may run
+_LOW = re.compile(r"bf16|(?<!b)f16|half|bfloat", re.IGNORECASE)  # in the name of a kernel for other types than float
 _CALLBACKS = 40  # functions through which a callback is followed
 
 
@@ -126,9 +126,7 @@ class Handed:
 
     def called_with(self, spot: Spot) -> tuple[str, ...]:
         """The arguments of the call operator, where a functor is made and called in one: `Functor<true>()(self, dim)`."""
-        text = "\n".join(self.bodies.lines(spot.inside.path, spot.call.line, spot.call.line + _CALL_LINES))
-        match = re.compile(rf"\b{re.escape(spot.last)}\s*(?:<[^;{{}}()]*>)?\s*(?:\(\s*\)|\{{\s*\}})\s*(?=\()").search(text)
-        return tuple(" ".join(a.split()) for a in arguments_at(text, match.end())) if match is not None else ()
+        return self.bodies.called_with(spot.call, spot.inside)
 
     def constructors(self, cls: Defined) -> tuple[Defined, ...]:
         """The constructors of a class: one that is a graph builds it."""
@@ -147,7 +145,7 @@ class Handed:
         for assigned in re.findall(rf"\b{re.escape(name)}\s*=\s*([^;]*);", self.bodies.variables(inside).text):
             for match in _QUALIFIED.findall(assigned):
                 pointed.extend(d for d in self.names.functions(match, scope) if d.fact.kind in _KERNELS and d not in pointed)
-        return tuple(pointed) or tuple(self._called_back(scope, inside))
+        return tuple(pointed) or tuple(sorted(self._called_back(scope, inside), key=lambda d: _LOW.search(d.name) is not None))
 
     def _called_back(self, scope: Scope, inside: Defined) -> Iterator[Defined]:
         """The kernels that the functions which get one of our lambdas hand to it: `dispatch_cutlassF<scalar_t>(launchKernel, …)`."""

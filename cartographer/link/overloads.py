@@ -195,9 +195,13 @@ class Overloads:
         return any(d.fact.kind in CLASSES for d in self._bodies.index.named(name))
 
 
+# A result that exists for other types only: `std::enable_if_t<std::is_same_v<T, at::Half> || …, void>`.
+_ONLY_FOR = re.compile(r"enable_if(?:_t)?<\s*(?:std::)?is_(?:same(?:_v)?<\w+,\s*(?:at::|c10::)?(?:Half|BFloat16)>|reduced_floating_point(?:_v)?<)")
+
+
 def by_type(defined: Defined) -> bool:
     """Of specialisations and of overloads for one type each the one for float comes first, the one that most people run."""
     special = defined.fact.specialization
     if special:
         return special.split(",")[0].strip() != "float"
-    return any(_WIDER.match(p) for p in defined.fact.parameters)
+    return any(_WIDER.match(p) for p in defined.fact.parameters) or (_ONLY_FOR.search(defined.fact.returns) is not None)

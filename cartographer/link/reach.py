@@ -352,7 +352,9 @@ def _others(reach: Reach, launching: Way) -> tuple[Site, ...]:
 
 
 def _through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
-    inner = way.site if site is None or not site.conditions else way.site._replace(conditions=together(site.conditions, way.site.conditions))
+    inner = way.site
+    if site is not None and site.conditions:
+        inner = inner._replace(conditions=together(site.conditions, inner.conditions), optional=inner.optional or site.optional)
     return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched, way.others)
 
 

@@ -155,9 +155,10 @@ def before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[
 
 def trimmed(steps: list[Step], most: int) -> list[Step]:
     """Steps cut to a length: operators that are only called go first, signs before the rest, sides of a switch last, and the code on the
-    device last of all.
+    device last of all. A call through which the chain goes on stays.
     """
-    spare = [number for number, step in enumerate(steps) if step.role == "calls"]
+    followed = {step.note.partition(";")[0].removeprefix("of ") for step in steps if step.role == "entry"}
+    spare = [n for n, step in enumerate(steps) if step.role == "calls" and followed.isdisjoint(step.note.partition(";")[0].split(" or "))]
     spare.sort(key=lambda number: (_AS_SIGN in steps[number].note, "case " not in steps[number].branch))
     dropped = set(spare[max(0, len(spare) - (len(steps) - most)) :]) if len(steps) > most else set()
     return [step for number, step in enumerate(steps) if number not in dropped][:most]

@@ -26,6 +26,7 @@ _ASSIGNED = re.compile(r"auto(?<!\wauto)\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\
 _FLAG = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*([^;{}]*(?:is_\w+\(|[!=]=\s*(?:at::|c10::)?(?:k|DeviceType::))[^;{}]*);")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
+_LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
@@ -72,6 +73,15 @@ class Variables:
     def results(self) -> dict[str, str]:
         """Variables by the function whose result they hold."""
         return {m[1]: m[2] for m in _RESULT.finditer(self.text)}
+
+    def last_member(self, name: str) -> str:
+        """The last member that is called where a variable without a written type is set to an expression in brackets:
+        `.sum` of `auto x = (a * b).sum(1);`.
+        """
+        for at in self.begun.get(name, ()):
+            if self.text[at : at + 1] == "(" and (match := _LAST_MEMBER.match(self.text, at)) is not None:
+                return match[1]
+        return ""
 
     @cached_property
     def begun(self) -> dict[str, list[int]]:

@@ -68,11 +68,11 @@ class WayOut:
         self.end = -1
 
 
-def cut(condition: str) -> str:
+def cut(condition: str, length: int = CUT) -> str:
     """A condition of bearable length, its parentheses closed."""
-    if len(condition) <= CUT:
+    if len(condition) <= length:
         return condition
-    kept = condition[:CUT].rstrip()
+    kept = condition[:length].rstrip()
     return kept + "…" + ")" * max(0, kept.count("(") - kept.count(")"))
 
 

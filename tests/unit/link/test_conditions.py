@@ -61,7 +61,9 @@ def test_what_is_reached_in_two_ways_stands_under_what_both_ask_for():
     assert either(("a", "b"), ("a", "!(b)")) == ("a",)
     assert either(("a",), ()) == ()
     assert either(("x", "p == 1"), ("x", "p == 2")) == ("x", "p == 1 || p == 2")
-    assert either(("x", "p" * 90), ("x", "q" * 90)) == ("x", "p" * 90)
+    assert either(("x", "p" * 90), ("x", "q" * 90)) == ("x", "p" * 90 + " || …")
+    assert either(("p" * 90 + " || …",), ("r" * 90,)) == ("p" * 90 + " || …",)
+    assert either(("!(f(" + "p" * 120 + "))",), ("q",)) == ("!(f(" + "p" * 96 + "…)) || …",)
     assert either(("x", "p || q"), ("x", "!(q)")) == ("x",)
     assert together(("a", "b"), ("b", "c")) == ("a", "b", "c")
 
