@@ -23,6 +23,7 @@ from cartographer.link.reach import OperatorCall, is_check
 from cartographer.link.sites import PLAIN
 from cartographer.link.steps import (
     BEFORE,
+    HOPS,
     before,
     call_step,
     definition_step,
@@ -137,7 +138,8 @@ class Descent:
         main = ways[0]
         device = DEVICE_OF_KEY.get(key, "cpu")
         steps = way_steps(main, self._metal(main, defined))
-        steps[len(steps) - 1 : len(steps) - 1] = self._runner(main, device) if main.site.library == GRAPH else []
+        for passed, runner in self._runners(main, defined, device) if main.site.library == GRAPH else ():
+            steps.insert(passed if len(main.hops) <= HOPS else 0, runner)
         if main.registration is not None:
             steps.extend(self._kernel_of(main.registration, operator, key, full=True))
         elif main.site.kind == "stub":
@@ -157,18 +159,24 @@ class Descent:
                 steps.extend(self._end_of(way, defined))
         return steps
 
-    def _runner(self, way: Way, device: str) -> list[Step]:
-        """The function that is handed the block in which a graph is built, and runs it: `binaryOpTensor(…, ^BinaryOpFn(…) {…})`, or
-        a variable that holds the block.
+    def _runners(self, way: Way, start: Defined, device: str) -> Iterator[tuple[int, Step]]:
+        """The function of the file that is handed the block in which a graph is built, and runs it: `binaryOpTensor(…,
+        ^BinaryOpFn(…) {…})`, or a variable that holds the block; with the number of functions passed before. The node itself may
+        stand in a function that the block calls.
         """
-        blocks = self.tree.bodies.variables(way.at).blocks
-        for site in self.tree.graph(device).sites(way.at):
-            if site.kind != "helper" or site.call is None or site.call.end_line < way.site.line:
-                continue
-            around = site.call.line <= way.site.line and any(a.startswith("^") for a in site.call.arguments)
-            if around or not blocks.isdisjoint(site.call.arguments):
-                return [definition_step("kernel", site.targets[0], "runs the block that it is handed")]
-        return []
+        for passed, (body, entered) in enumerate(zip((start, *way.hops), (*way.hops, None), strict=True)):
+            sites = self.tree.graph(device).sites(body)
+            lines = [way.site.line] if entered is None else [s.line for s in sites if entered in s.targets]
+            blocks = self.tree.bodies.variables(body).blocks
+            for site in sites:
+                if site.kind != "helper" or site.call is None or entered in site.targets or not is_source(site.targets[0].path):
+                    continue
+                if not lines or site.call.end_line < lines[0]:
+                    continue
+                around = site.call.line <= lines[0] and any(a.startswith(("^", "[")) for a in site.call.arguments)
+                if around or not blocks.isdisjoint(site.call.arguments):
+                    yield passed, definition_step("kernel", site.targets[0], "runs the block that it is handed")
+                    return
 
     def _end_of(self, way: Way, start: Defined) -> Iterable[Step]:
         """The end of a way beside the main one; a Metal kernel only when its name can be told."""
