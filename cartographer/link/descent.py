@@ -52,6 +52,8 @@ CALLS = 16  # operators shown that a body calls
 COMPOSED = 2  # a body that calls more operators of its own is composed of them
 STEPS = 17  # the longest way that is shown
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
+SPARED = 4  # steps kept for what calls the operator
+SECOND = 5  # steps of a further stub's kernel
 FAR = 20.0  # a way that costs more leads to another device
 BESIDES = 3  # operators shown that an entry calls besides its own way
 CARRIED = 3  # functions that bear an operator's name, where nothing else is known of its work
@@ -147,17 +149,30 @@ class Descent:
         elif main.site.kind == "dispatch":
             steps.extend(self._dispatched(main, device))
         steps.extend(self._overriders(main, defined, device))
-        library = main.site.kind == "library"  # what runs without it is told in full
+        return [*steps, *self._others(ways, defined, operator, key, STEPS - 3 - len(steps))]
+
+    def _others(self, ways: list[Way], start: Defined, operator: Operator, key: str, room: int) -> Iterator[Step]:
+        """The ends of the ways beside the main one: each in short while there is room, then those of further stubs in full."""
+        library = ways[0].site.kind == "library"  # what runs without it is told in full
+        blocks: list[list[Step]] = []
+        further: list[list[Step]] = []
         for way in beside(ways):
-            if len(steps) > STEPS - 3:
+            if sum(map(len, blocks)) > room:
                 break
-            if way.registration is not None:
-                steps.extend(stub_steps(way.site, way.registration))
-                steps.extend(self._kernel_of(way.registration, operator, key, full=library))
-                library = False
-            else:
-                steps.extend(self._end_of(way, defined))
-        return steps
+            if way.registration is None:
+                blocks.append([*self._end_of(way, start)])
+                further.append([])
+                continue
+            kernel = self._kernel_of(way.registration, operator, key, full=library or not is_rare(way.site.conditions))
+            short = len(kernel) if library else 1
+            blocks.append([*stub_steps(way.site, way.registration), *kernel[:short]])
+            further.append(kernel[short:SECOND])
+            library = False
+        room -= sum(map(len, blocks)) + SPARED
+        for block, more in zip(blocks, further, strict=True):
+            yield from block
+            yield from more[: max(0, room)]
+            room -= len(more)
 
     def _runners(self, way: Way, start: Defined, device: str) -> Iterator[tuple[int, Step]]:
         """The function of the file that is handed the block in which a graph is built, and runs it: `binaryOpTensor(…,
