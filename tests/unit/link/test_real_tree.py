@@ -55,6 +55,8 @@ def names(symbol):
 def holds(step, text):
     if step.symbol == "lambda":
         return "[" in text or "^" in text or "body of" in step.note or "made by" in step.note
+    if "written as " in step.note:
+        return step.note.partition("written as ")[2].partition(";")[0] in text
     if any(name in text for name in names(step.symbol)):
         return True
     made = re.search(r"(?:made by|in the body of) (\w+)", step.note)
