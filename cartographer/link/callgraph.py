@@ -28,7 +28,7 @@ from cartographer.link.expansions import Expansions
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
-from cartographer.link.overloads import Overloads, by_type
+from cartographer.link.overloads import Overloads, by_type, only_for_half
 from cartographer.link.plain import loops_over_elements
 
 if TYPE_CHECKING:
@@ -256,7 +256,8 @@ class CallGraph:
         if spot.call.form != "construct":
             targets = self.names.functions(name, spot.scope, spot.handed.number)
             if targets and not _constructor(targets[0]):
-                return tuple(sorted(self._overload(targets, spot), key=by_type)[:6])
+                meant = sorted(self._overload(targets, spot), key=by_type)
+                return tuple(d for d in meant if not only_for_half(d) or only_for_half(meant[0]))[:6]
         return tuple(m for c in general(self.names.classes(name, spot.scope)) if self.follows(c) for m in self._run(c, spot))
 
     def _overload(self, targets: tuple[Defined, ...], spot: Spot) -> tuple[Defined, ...]:
@@ -308,7 +309,7 @@ class CallGraph:
         """The operator that a plain name means. Inside at::native it is the native function, if there is one."""
         if any(map(self.follows, targets)) or spot.call.form != "call" or "::" in name or spot.scope.namespace[:1] != ("at",):
             return None
-        called = self.operators.function(name, f"at::{name}", spot.call, around)
+        called = self.operators.function(name, f"at::{name}", spot.call, around) if not spot.call.name.startswith("::") else None
         if called is None or name in around or name in self.bodies.variables(spot.inside):
             return None  # a variable that is called
         return called

@@ -190,7 +190,7 @@ class ChainMaker:
             registration = next((r for r in operator.registrations if r.key == key and r.active), None)
             place = registration.place if registration is not None else None
             steps = (Step("entry", registration.kernel or "", place.path, place.line, "fallback"),) if registration is not None and place is not None else ()
-            return Chain(Status.NONE, f"no kernel for {key}: the backend's fallback serves it", steps)
+            return Chain(Status.NONE, f"no kernel for {key}: the backend's fallback serves it, or says that nothing does", steps)
         if outcome.startswith("fallthrough"):
             return Chain(Status.NONE, f"fallthrough for {key}")
         served = sorted(k for k, o in operator.dispatch.items() if o == "kernel" and k in KEYS)

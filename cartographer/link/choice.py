@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.conditions import either, is_rare, negation, rarity
 from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
-from cartographer.link.reach import FORMER, is_former
+from cartographer.link.reach import ALONE, FORMER, is_former
 from cartographer.link.signatures import parameter_type
 from cartographer.link.sites import PLAIN
 
@@ -105,7 +105,7 @@ def _same_types(way: Way, start: Defined) -> float:
 def beside(ways: list[Way]) -> list[Way]:
     """The ways worth showing beside the first; loops beside a stub come last, those that functions write themselves last of all."""
     main = ways[0]
-    near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE + rarity(w.site.conditions) and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
+    near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE + rarity(w.site.conditions) + (ALONE if w.site.alone else 0.0) and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
     shown = {_what(main)}
     found: list[list[Way]] = [[], [], []]
     for way in near:

@@ -195,7 +195,7 @@ class Overloads:
         return any(d.fact.kind in CLASSES for d in self._bodies.index.named(name))
 
 
-# A result that exists for other types only: `std::enable_if_t<std::is_same_v<T, at::Half> || …, void>`.
+# A result, or a parameter of the template, that exists for other types only: `std::enable_if_t<std::is_same_v<T, at::Half> || …, void>`.
 _ONLY_FOR = re.compile(r"enable_if(?:_t)?<\s*(?:std::)?is_(?:same(?:_v)?<\w+,\s*(?:at::|c10::)?(?:Half|BFloat16)>|reduced_floating_point(?:_v)?<)")
 
 
@@ -204,4 +204,9 @@ def by_type(defined: Defined) -> bool:
     special = defined.fact.specialization
     if special:
         return special.split(",")[0].strip() != "float"
-    return any(_WIDER.match(p) for p in defined.fact.parameters) or (_ONLY_FOR.search(defined.fact.returns) is not None)
+    return any(_WIDER.match(p) for p in defined.fact.parameters) or only_for_half(defined)
+
+
+def only_for_half(defined: Defined) -> bool:
+    """Whether an overload of a template exists for the types of half a float's size alone."""
+    return "enable_if" in defined.fact.returns + defined.fact.template and _ONLY_FOR.search(f"{defined.fact.returns} {defined.fact.template}") is not None

@@ -51,7 +51,7 @@ _BODY = 1.5  # a generic function that only its own statements make: the end of 
 _PLAIN = 1.5  # a function that loops over elements itself
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
-_ALONE = 3.0  # a launch of one thread keeps books
+ALONE = 3.0  # a launch of one thread keeps books
 _CHECKING = 6.0  # what only checks arguments leads nowhere
 _CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
 FORMER = 3.0  # a way kept for older libraries
@@ -167,7 +167,7 @@ class Search:
                 self._helper(site, start, depth, ways, operators, bound)
             else:
                 end = _COPIES if site.library == "CUDA runtime" else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
-                ways.append(Way(end + self._aside(site) + _order(site) + (_ALONE if site.alone else 0.0), (), site, start))
+                ways.append(Way(end + self._aside(site) + _order(site) + (ALONE if site.alone else 0.0), (), site, start))
             begun += [site.conditions] * (len(ways) - len(begun))
         return Reach(_best(_switched(ways, begun)), _distinct(operators), tuple(nulls))
 
@@ -366,8 +366,10 @@ def _best(ways: list[Way]) -> tuple[Way, ...]:
         if known is None:
             if len(kept) < KEPT:
                 kept[way.end] = way
-        elif known.site.conditions and way.cost < known.cost + _ASIDE / 2 and (is_rare(known.site.conditions) or not is_rare(way.site.conditions)):
-            kept[way.end] = known._replace(site=_either(known.site, way.site))
+        elif known.site.conditions and way.cost < known.cost + _ASIDE / 2:
+            merged = _either(known.site, way.site)
+            if is_rare(known.site.conditions) or not is_rare(way.site.conditions) or len(merged.conditions) < len(known.site.conditions):
+                kept[way.end] = known._replace(site=merged)
     return tuple(kept.values())
 
 
@@ -388,9 +390,10 @@ def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
             continue
         rare = is_rare(known.site.conditions), is_rare(call.site.conditions)
         later = rare[0] if rare[0] != rare[1] else len(call.hops) < len(known.hops)
-        first = call if later else known
-        if rare[0] == rare[1]:
-            first = first._replace(site=_either(first.site, (known if later else call).site))
+        first, other = (call, known) if later else (known, call)
+        merged = _either(first.site, other.site)
+        if rare[0] == rare[1] or len(merged.conditions) < len(first.site.conditions):
+            first = first._replace(site=merged)
         if later:
             del kept[key]  # its place is the later one
         kept[key] = first
