@@ -347,7 +347,7 @@ class Descent:
         chosen = [c for c in calls if c.site.called is not None and c.site.called.main not in self.questions]
         elsewhere = self.tree.search(key).elsewhere
         chosen.sort(key=lambda c: elsewhere(c.site))  # those for a second tensor of another layout last
-        near = [c for c in chosen if len(c.hops) <= 2 and all(h.path == start.path for h in c.hops[1:])]
+        near = [c for c in chosen if len(c.hops) <= 2 + any(h.use is not None for h in c.hops) and all(h.path == start.path for h in c.hops[1:])]
         near = near or [c for c in chosen if len(c.hops) <= 3]
         if len(near) > CALLS:
             near = [c for c in near if c.site.called is not None and not (shapes[c.site.called.main].view or shapes[c.site.called.main].metadata)] or near
@@ -357,7 +357,7 @@ class Descent:
             near = [c for c in near if not c.is_sign] or near
         steps: list[Step] = []
         for call in near[:CALLS]:
-            steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:2], key))
+            steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:3], key))
             steps.append(call_step(call))
         return list(once(steps))
 

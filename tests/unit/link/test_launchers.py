@@ -68,3 +68,35 @@ def test_vector_functions_of_mkl():
     vml = {"aten/src/ATen/cpu/vml.h": "namespace at::vml {\ninline void vsin(int64_t n, float* out, const float* in) {\n  vmsSin(n, in, out, VML_HA);\n}\n}\n"}
     found = cpu("void f_cpu(const Tensor& self) {\n  vml::vsin(n, out, in);\n}\n", **vml)
     assert found == [("entry", "f_cpu", 2), ("kernel", "vsin", 2), ("library", "vmsSin", 3)]
+
+
+def test_overloads_of_a_template_that_exist_for_half_types_only():
+    half = "template <typename T, typename std::enable_if_t<is_reduced_floating_point_v<T>, int> = 0>\nvoid frame(T* x) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) { f(b); });\n}\n"
+    plain = half.replace("is_reduced_floating_point_v<T>", "!is_reduced_floating_point_v<T>")
+    returned = "template <typename T>\nstd::enable_if_t<std::is_same_v<T, at::Half> || other, void>\nframe(T* x) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) { f(b); });\n}\n"
+    entry = "void f_cpu(const Tensor& self) {\n  frame<float>(x);\n}\n"
+    for body, line in ((half + plain + entry, 7), (plain + half + entry, 3), (returned + plain + entry, 8)):
+        assert [found for role, name, found in cpu(body) if name == "frame"] == [line]
+    assert [found for role, name, found in cpu(half + entry) if name == "frame"] == [3]  # nothing else is there
+
+
+def test_functions_of_the_global_namespace_are_no_operators():
+    ceil = operator("ceil(Tensor self) -> Tensor", "CPU", "at::native::ceil_cpu")
+    files = {N + "F.cpp": "namespace at::native {\nTensor ceil_cpu(const Tensor& self) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) { f(b); });\n}\nTensor f_cpu(const Tensor& self) {\n  int n = (int) ::ceil(x);\n}\n}\n"}
+    f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_cpu")
+    assert steps(files, f, ceil, key="CPU") == [("entry", "f_cpu", 5)]
+    files = {path: text.replace("(int) ::ceil(x)", "ceil(self)") for path, text in files.items()}
+    assert ("calls", "ceil", 6) in steps(files, f, ceil, key="CPU")
+
+
+def test_one_call_on_both_sides_of_an_if_has_no_condition_whatever_the_types():
+    body = "static void work(const Tensor& x) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) { f(b); });\n}\nvoid f_cpu(const Tensor& self) {\n  if (self.scalar_type() == kLong) {\n    work(self);\n  } else {\n    work(self);\n  }\n}\n"
+    f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_cpu")
+    maker, _ = made({N + "cpu/F.cpp": f"namespace at::native {{\n{body}}}\n"}, f)
+    assert [s.branch for s in maker.chain(f, "CPU").steps if s.role == "device"] == [""]
+
+
+def test_a_launch_of_one_thread_is_shown_beside_the_work():
+    files = {N + "cuda/F.cu": "namespace at::native {\ntemplate <typename T> __global__ void work(T* p) {}\ntemplate <typename T> __global__ void average(T* p) {}\n"
+             "void f_cuda(const Tensor& self) {\n  work<float><<<8, 64>>>(p);\n  average<float><<<1, 1, 0, stream>>>(p);\n}\n}\n"}
+    assert [s for _, s, _ in steps(files, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))] == ["f_cuda", "work", "average"]
