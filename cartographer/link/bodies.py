@@ -151,6 +151,8 @@ class Bodies:
 
     def _is_variable(self, name: str, defined: Defined, body: Body) -> bool:
         """Whether a name that is handed over is that of a parameter or of a local variable, whatever functions bear it."""
+        if "::" in name:
+            return False
         if name in body.parameters:
             return True
         local = self.variables(defined)

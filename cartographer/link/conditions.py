@@ -237,21 +237,38 @@ def never(condition: str, answers: frozenset[str], first: str) -> bool:
 
 def value(condition: str, of_term: Callable[[str], bool | None]) -> bool | None:
     """The value of a condition by those of its terms, which stand between `!`, `&&` and `||`; None when they do not decide it."""
-    condition = condition.strip()
-    terms = list(_split(condition, "||"))
-    if len(terms) > 1:
-        found = [value(term, of_term) for term in terms]
-        return True if True in found else False if all(known is False for known in found) else None
-    terms = list(_split(condition, "&&"))
-    if len(terms) > 1:
-        found = [value(term, of_term) for term in terms]
-        return False if False in found else True if all(found) else None
-    if condition.startswith("!") and not condition.startswith("!="):
-        known = value(condition[1:], of_term)
+    return _value(_read(condition), of_term)
+
+
+_Read = tuple[str, tuple["_Read", ...] | str]  # "||", "&&" or "!" with what they join, or "" with a term
+
+
+def _value(read: _Read, of_term: Callable[[str], bool | None]) -> bool | None:
+    sign, inner = read
+    if isinstance(inner, str):
+        return of_term(inner)
+    if sign == "!":
+        known = _value(inner[0], of_term)
         return None if known is None else not known
+    found = [_value(part, of_term) for part in inner]
+    if sign == "||":
+        return True if True in found else False if all(known is False for known in found) else None
+    return False if False in found else True if all(found) else None
+
+
+@lru_cache(maxsize=65536)
+def _read(condition: str) -> _Read:
+    """A condition taken apart: the same ones are asked again and again."""
+    condition = condition.strip()
+    for sign in ("||", "&&"):
+        terms = list(_split(condition, sign))
+        if len(terms) > 1:
+            return sign, tuple(map(_read, terms))
+    if condition.startswith("!") and not condition.startswith("!="):
+        return "!", (_read(condition[1:]),)
     if condition.startswith("(") and closing(condition, 0) == len(condition) - 1:
-        return value(condition[1:-1], of_term)
-    return of_term(condition)
+        return _read(condition[1:-1])
+    return "", condition
 
 
 def _split(text: str, operator: str) -> Iterator[str]:

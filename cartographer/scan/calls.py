@@ -8,7 +8,7 @@ CUDA's `<<<…>>>` or Objective-C would spoil for one.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.fact import Call, Exit
@@ -399,10 +399,11 @@ class _Pass:
 
     def _choose(self, sides: list[Choice]) -> None:
         """Put what stands on a side of a conditional operator under its condition."""
+        uses = sorted(self.uses, key=lambda use: use.at)
+        places = [use.at for use in uses]
         for side in sides:
-            for use in self.uses:
-                if side.begin < use.at < side.end:
-                    use.conditions = (*use.conditions, side.condition)
+            for use in uses[bisect_right(places, side.begin) : bisect_left(places, side.end)]:
+                use.conditions = (*use.conditions, side.condition)
         self.signs = [(s, (*held, *(c.condition for c in sides if c.begin < s.at < c.end))) for s, held in self.signs]
 
     def _ways_out(self) -> tuple[Exit, ...]:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FORWARD = re.compile(r"[(\[{]|[)\]}]|[;,?]|(?<!:):(?!:)")
-_BACKWARD = re.compile(r"[(\[{]|[)\]}]|[;,?]|(?<!:):(?!:)|(?<![=!<>])=(?!=)|\breturn\b")
 _FARTHEST = 4000  # characters of one expression
 _MOST = 500  # of one body: more than any has
 
@@ -69,14 +68,21 @@ def _end(code: str, at: int, last: int, sign: str) -> int:
 def _begin(code: str, mark: int, first: int) -> int:
     """Where the expression before a question mark begins."""
     depth = 0
-    for match in reversed([*_BACKWARD.finditer(code, first, mark)]):
-        char = match[0]
+    for at in range(mark - 1, first - 1, -1):
+        char = code[at]
         if char in ")]}":
             depth += 1
         elif char in "([{":
             depth -= 1
             if depth < 0:
-                return match.end()
-        elif depth == 0:
-            return match.end()
+                return at + 1
+        elif depth:
+            continue
+        elif char in ";,?" or (char == ":" and code[at - 1] != ":" and code[at + 1] != ":") or (char == "=" and _sets(code, at)) or (char == "n" and code[at + 1] in " \n(" and code.startswith("return", at - 5)):
+            return at + 1
     return first
+
+
+def _sets(code: str, at: int) -> bool:
+    """Whether an equals sign sets a variable."""
+    return code[at - 1] not in "=!<>" and code[at + 1] != "="

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _PARAMETER = re.compile(r"(?:const\s+)?(?:at::|torch::)?Tensor\s*&{0,2}\s*(\w+)\s*(?:=|$)")
-_VARIABLE = re.compile(r"(?<![\w<:,(])(?:at::|torch::)?Tensor\s+&?(\w+)\s*[=;({]|(?<!\w)auto\s*&?\s*(\w+)\s*=")
+_DECLARED = {"Tensor": re.compile(r"\s+&?(\w+)\s*[=;({]"), "auto": re.compile(r"\s*&?\s*(\w+)\s*=")}
 # A sign with white space on both sides, as PyTorch's formatter writes it, or one that sets its left side.
-_BETWEEN = re.compile(r"(?<=[\w)\]])\s+([-+*/%&|^]=?|[<>=!]=|[<>])\s+(?=[\w(\-\"'~])")
-_BEFORE = re.compile(r"(?:(?<=[=(,{?:+*/<>|-])|(?<=return)|(?<=&&))\s*([-~])(?=[A-Za-z_])")
+_AFTER = re.compile(r"\s+([-+*/%&|^]=?|[<>=!]=|[<>])\s+(?=[\w(\-\"'~])")
+_BEFORE = re.compile(r"[\w)\]]\s+([-+*/%&|^]=?|[<>=!]=|[<>])\s+\Z")
+_ALONE = re.compile(r"(?:(?<=[=(,{?:+*/<>|-])|(?<=return)|(?<=&&))\s*([-~])\Z")
 _LEFT = re.compile(r"(?<![\w.>:)\]])([A-Za-z_]\w*)\Z")
 _RIGHT = re.compile(r"([A-Za-z_]\w*)(?![\w.(<\[]|->|::|\s*[.(\[])")
+_SIGN = frozenset("-+*/%&|^<>=!~")
 _LONGEST = 60  # characters of a name
 
 
@@ -36,18 +38,52 @@ def signs(code: str, start: int, end: int, parameters: Iterable[str]) -> list[Si
     names = {m[1] for p in parameters if (m := _PARAMETER.match(p)) is not None}
     if not names and code.find("Tensor", start, end) < 0:
         return []
-    names.update(m[1] or m[2] for m in _VARIABLE.finditer(code, start, end))
-    return sorted(_found(code, start, end, names)) if names else []
+    for word in _DECLARED:
+        names.update(_declared(code, start, end, word))
+    found: dict[int, Sign] = {}
+    for name in names:
+        found.update((sign.at, sign) for sign in _around(code, start, end, name, names))
+    return sorted(found.values())
 
 
-def _found(code: str, start: int, end: int, names: set[str]) -> Iterator[Sign]:
-    for match in _BETWEEN.finditer(code, start, end):
-        left = _LEFT.search(code, max(start, match.start() - _LONGEST), match.start())
-        right = _RIGHT.match(code, match.end(), end)
-        operands = (left[1] if left is not None and left[1] in names else "", right[1] if right is not None and right[1] in names else "")
-        if any(operands) and not (match[1] in "*&" and left is not None and left[1][:1].isupper()):
-            yield Sign(match.start(1), match[1], operands)
-    for match in _BEFORE.finditer(code, start, end):
-        right = _RIGHT.match(code, match.end(), end)
-        if right is not None and right[1] in names:
-            yield Sign(match.start(1), match[1], (right[1],))
+def _declared(code: str, start: int, end: int, word: str) -> Iterator[str]:
+    """The variables that stand behind a type."""
+    at = code.find(word, start, end)
+    while at >= 0:
+        before = code[at - 1]
+        if not (before.isalnum() or before in "_<(,") and (match := _DECLARED[word].match(code, at + len(word), end)) is not None:
+            yield match[1]
+        at = code.find(word, at + len(word), end)
+
+
+def _around(code: str, start: int, end: int, name: str, names: set[str]) -> Iterator[Sign]:
+    """The signs on both sides of every place of a name."""
+    at = code.find(name, start, end)
+    while at >= 0:
+        last = at + len(name)
+        if not (code[at - 1].isalnum() or code[at - 1] == "_") and not (code[last].isalnum() or code[last] == "_"):
+            if code[last] in " \n" and (match := _AFTER.match(code, last, end)) is not None and _LEFT.search(code, max(start, at - 1), last) is not None:
+                right = _RIGHT.match(code, match.end(), end)
+                yield Sign(match.start(1), match[1], (name, right[1] if right is not None and right[1] in names else ""))
+            if _RIGHT.match(code, at, end) is not None:
+                yield from _before(code, start, at, name, names)
+        at = code.find(name, last, end)
+
+
+def _before(code: str, start: int, at: int, name: str, names: set[str]) -> Iterator[Sign]:
+    """The sign on the left of a name that is an operand."""
+    before = at - 1
+    while before > start and code[before] in " \n":
+        before -= 1
+    if code[before] not in _SIGN:
+        return
+    if before == at - 1:
+        if (match := _ALONE.search(code, max(start, at - _LONGEST), at)) is not None:
+            yield Sign(match.start(1), match[1], (name,))
+        return
+    match = _BEFORE.search(code, max(start, before - _LONGEST), at)
+    if match is None:
+        return
+    left = _LEFT.search(code, max(start, match.start() - _LONGEST), match.start() + 1)
+    if not (match[1] in "*&" and left is not None and left[1][:1].isupper()):
+        yield Sign(match.start(1), match[1], (left[1] if left is not None and left[1] in names else "", name))
