@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.errors import ScanError
 from cartographer.model.fact import FileFacts
+from cartographer.processes import can_fork
 from cartographer.progress import interrupts_are_ours
 from cartographer.scan.cache import FactCache, decode, encode, key_of
 from cartographer.scan.one import scan_file
@@ -44,6 +46,13 @@ class FactBase(Mapping[str, FileFacts]):
 
     def __contains__(self, path: object) -> bool:
         return path in self._encoded
+
+
+_waiting: list[list[tuple[str, str, bytes]]] = []  # filled before the processes are forked: they find the files here, none is sent
+
+
+def _scan_numbered(number: int) -> list[tuple[str, bytes]]:
+    return _scan_batch(_waiting[number])
 
 
 def _scan_batch(batch: list[tuple[str, str, bytes]]) -> list[tuple[str, bytes]]:
@@ -86,16 +95,19 @@ def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Iterator[list
         for batch in batches:
             yield _scan_batch(batch)
         return
-    # Facts have no cycles: the workers' collector would only walk millions of them in vain.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=gc.disable) as pool:
-        with interrupts_are_ours():
-            found = pool.map(_scan_batch, batches)
-        try:
+    forks = can_fork()
+    _waiting[:] = batches if forks else []
+    try:
+        # Facts have no cycles: the workers' collector would only walk millions of them in vain.
+        with ProcessPoolExecutor(workers, mp_context=get_context("fork" if forks else "spawn"), initializer=gc.disable) as pool:
+            with warnings.catch_warnings(), interrupts_are_ours():
+                warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the copies do not use it
+                found = pool.map(_scan_numbered, range(len(batches))) if forks else pool.map(_scan_batch, batches)
             yield from found
-        except BrokenProcessPool as error:
-            raise ScanError(
-                "a process that scans ended before its time", hint="memory may be short: try fewer jobs",
-            ) from error
+    except BrokenProcessPool as error:
+        raise ScanError("a process that scans ended before its time", hint="memory may be short: try fewer jobs") from error
+    finally:
+        _waiting.clear()
 
 
 def _batches(files: list[tuple[str, str, bytes]]) -> list[list[tuple[str, str, bytes]]]:
