@@ -181,6 +181,8 @@ class Bodies:
         """Whether a parameter or a variable of a function is a tensor."""
         if name in around:
             return around[name] == "Tensor"
+        if "::" in name:
+            return any(s.tensor for s in self.operators.of_base(_member(name).removesuffix("_symint")))
         local = self.variables(defined)
         if name in local.assigned:
             return local.assigned[name] != name and self._is_tensor(local.assigned[name], defined, around)

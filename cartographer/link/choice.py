@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BRANCHES = 4  # further ways shown beside the main one
 MORE = 2  # the same where they are no rare case
-NODES = 8  # the same of a graph, whose nodes are parts of one computation
+NODES = 12  # the same of a graph, whose nodes are parts of one computation
 GRAPH = "MPSGraph"
 PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost

@@ -69,7 +69,7 @@ DRIVER = re.compile(r"cu[A-Z][A-Za-z0-9]+_")  # c10/cuda/driver_api.h
 _BACKENDS = (
     ("cuda", "cuda|CUDA"), ("cpu", "cpu|CPU"), ("mps", "mps|MPS"), ("xpu", "xpu|XPU"), ("mkldnn", "mkldnn|Mkldnn"), ("vulkan", "vulkan|Vulkan"),
     ("metal", "metal|Metal"), ("xla", "xla|XLA"), ("meta", "meta|Meta"), ("ipu", "ipu|IPU"), ("hpu", "hpu|HPU"), ("mtia", "mtia|MTIA"),
-    ("maia", "maia|MAIA"), ("quantized", "quantized"), ("nested", "nested"), ("sparse", "sparse(?:_c?sr|_csc|_bsr|_bsc|_compressed)?"),
+    ("maia", "maia|MAIA"), ("privateuseone", "privateuseone|PrivateUse1"), ("lazy", "lazy|Lazy"), ("quantized", "quantized"), ("nested", "nested"), ("sparse", "sparse(?:_c?sr|_csc|_bsr|_bsc|_compressed)?"),
 )  # fmt: skip
 LAYOUTS = ("quantized", "sparse", "nested", "mkldnn")
 _ASKS = tuple(

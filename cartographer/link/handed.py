@@ -185,7 +185,7 @@ def _lambdas_in(inside: Defined, call: Call, order: int, *, marked: bool) -> Ite
     for other in inside.fact.calls[order + 1 :]:
         if other.line > end or not wanted:
             return
-        if other.form == "lambda" and (other.line > covered or covered == 0):
+        if other.form == "lambda" and other.line >= covered:  # the next one may begin where one ends: `}, [=](vec_t a) {`
             if other.arguments or not marked:
                 yield Given("lambda", inside.path, other.line)
             covered = max(other.end_line, other.line)

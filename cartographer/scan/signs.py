@@ -21,6 +21,7 @@ _BEFORE = re.compile(r"[\w)\]]\s+([-+*/%&|^]=?|[<>=!]=|[<>])\s+\Z")
 _ALONE = re.compile(r"(?:(?<=[=(,{?:+*/<>|-])|(?<=return)|(?<=&&))\s*([-~])\Z")
 _LEFT = re.compile(r"(?<![\w.>:)\]])([A-Za-z_]\w*)\Z")
 _RIGHT = re.compile(r"([A-Za-z_]\w*)(?![\w.(<\[]|->|::|\s*[.(\[])")
+_CALLED = re.compile(r"(at::[a-z_]\w*)\(")
 _SIGN = frozenset("-+*/%&|^<>=!~")
 _LONGEST = 60  # characters of a name
 
@@ -43,6 +44,8 @@ def signs(code: str, start: int, end: int, parameters: Iterable[str]) -> list[Si
     found: dict[int, Sign] = {}
     for name in names:
         found.update((sign.at, sign) for sign in _around(code, start, end, name, names))
+    for sign in _of_results(code, start, end, names):
+        found.setdefault(sign.at, sign)
     return sorted(found.values())
 
 
@@ -68,6 +71,16 @@ def _around(code: str, start: int, end: int, name: str, names: set[str]) -> Iter
             if _RIGHT.match(code, at, end) is not None:
                 yield from _before(code, start, at, name, names)
         at = code.find(name, last, end)
+
+
+def _of_results(code: str, start: int, end: int, names: set[str]) -> Iterator[Sign]:
+    """The signs before a call of an operator by its name: `at::narrow(x) - at::narrow(y)`; the operand is what is called."""
+    at = code.find(" at::", start, end)
+    while at >= 0:
+        match = _CALLED.match(code, at + 1, end)
+        if match is not None:
+            yield from _before(code, start, at + 1, match[1], names)
+        at = code.find(" at::", at + 1, end)
 
 
 def _before(code: str, start: int, at: int, name: str, names: set[str]) -> Iterator[Sign]:
