@@ -100,3 +100,9 @@ def test_a_launch_of_one_thread_is_shown_beside_the_work():
     files = {N + "cuda/F.cu": "namespace at::native {\ntemplate <typename T> __global__ void work(T* p) {}\ntemplate <typename T> __global__ void average(T* p) {}\n"
              "void f_cuda(const Tensor& self) {\n  work<float><<<8, 64>>>(p);\n  average<float><<<1, 1, 0, stream>>>(p);\n}\n}\n"}
     assert [s for _, s, _ in steps(files, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))] == ["f_cuda", "work", "average"]
+
+
+def test_a_lambda_that_begins_where_one_ends():
+    loops = "template <typename f_t, typename v_t> void cpu_kernel_vec(TensorIteratorBase& iter, f_t&& f, v_t&& v) { iter.for_each([&](char** d, int64_t n) { f(d); }); }\n"
+    body = loops + "void f_cpu(const Tensor& self) {\n  cpu_kernel_vec(iter, [=](float a) -> float {\n    return a;\n  }, [=](vec_t a) {\n    return a;\n  });\n}\n"
+    assert [line for _, symbol, line in cpu(body) if symbol == "lambda"][:2] == [4, 6]

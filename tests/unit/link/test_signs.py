@@ -45,6 +45,12 @@ def test_signs_are_calls_in_their_place():
     assert calls("  Tensor x = -self;\n  x += other;\n  return x;") == [("Tensor::neg", 3, "aten::neg; written as -"), ("Tensor::add_", 4, "aten::add_.Tensor; written as +=")]
 
 
+def test_differences_of_what_operators_give():
+    assert calls("  return at::exp(self) + at::exp(other);")[-1] == ("Tensor::add", 3, "aten::add.Tensor; written as +")
+    assert calls("  auto x = (self + other).exp();\n  return x != 1;")[-1][0] == "Tensor::ne"
+    assert "Tensor::add" not in {c[0] for c in calls("  return at::size(self, 0) + at::size(other, 0);")}
+
+
 def test_numbers_are_no_tensors_and_without_headers_nothing_is_known():
     assert calls("  auto n = self.size(0);\n  return n != 3;") == []
     assert calls("  return self != other;", {}) == []

@@ -40,7 +40,7 @@ def test_in_the_last_side_of_an_if_chain_none_of_those_before_holds():
 
 @pytest.mark.parametrize(("condition", "held"), [
     ("self.layout() == kSparseCsr", False), ("self.layout() == kStrided", True), ("self.layout() != c10::kStrided", False), ("layout == Layout::Mkldnn", False),
-    ("at::sparse_csr::is_sparse_compressed(self)", False), ("!at::sparse_csr::is_sparse_compressed(self)", True), ("kSparse", None)])  # fmt: skip
+    ("self.is_cuda() || self.is_xpu() || self.is_privateuseone()", False), ("at::sparse_csr::is_sparse_compressed(self)", False), ("!at::sparse_csr::is_sparse_compressed(self)", True), ("kSparse", None)])  # fmt: skip
 def test_layouts_by_their_constants(condition, held):
     assert holds(condition, frozenset(("cpu",))) is held
 

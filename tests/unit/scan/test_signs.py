@@ -33,3 +33,8 @@ def test_conditions_of_the_preprocessor():
     facts = scan_file("a.cpp", b"Tensor f(const Tensor& self) {\n#ifdef Q\nreturn self + self;\n#endif\nreturn self * self;\n}\n")
     assert [(c.name, c.guards) for c in facts.definitions[0].signs] == [("+", ("defined(Q)",)), ("*", ())] or [
         (c.name, len(c.guards)) for c in facts.definitions[0].signs] == [("+", 1), ("*", 0)]
+
+
+def test_what_operators_give_are_operands():
+    assert signs("return at::narrow(x, 0) - at::narrow(y, 0);", "Tensor f(const Tensor& x, TensorList y)") == [("-", ("", "at::narrow"), 3, ())]
+    assert signs("return g(x)\n  * at::exp(x);", "Tensor f(const Tensor& x)") == [("*", ("", "at::exp"), 4, ())]
