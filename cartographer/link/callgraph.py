@@ -136,7 +136,7 @@ class CallGraph:
                 case _:
                     site = self._call(spot, body.around)
             if site is not None:
-                yield site
+                yield from _by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else (site,)
             yield from self._cast(spot)
 
     def _handed_stubs(self, spot: Spot) -> Iterator[Site]:
@@ -374,7 +374,7 @@ class CallGraph:
         if known is None:
             found = [d for d in self.index.named(member) if self._is_method(d, arguments)]
             enough = len({d.segments[:-1] for d in found}) <= _CLASSES_AT_MOST
-            known = self._by_member[member, arguments] = _plainest(found)[:6] if enough else ()
+            known = self._by_member[member, arguments] = tuple(found[:6]) if enough else ()
         path = spot.scope.path
         return tuple(d for d in known if (d.path == path or not d.hidden) and hierarchy.sees(path, d)), ""
 
@@ -382,13 +382,18 @@ class CallGraph:
         return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments) and self.names.has(defined)
 
 
-def _plainest(methods: list[Defined]) -> tuple[Defined, ...]:
-    """Of the methods of several classes that a template may be filled with those of the one whose name is in all the others':
-    `CellParams` beside `QuantizedCellParams`.
+def _by_class(site: Site) -> Iterator[Site]:
+    """One site for each class that a template may be filled with, where one's name is in all the others': what happens is a matter of
+    the case, `CellParams` before `QuantizedCellParams`.
     """
-    owners = {d.segments[-2] for d in methods if len(d.segments) > 1}
+    owners = {d.segments[-2]: None for d in site.targets if len(d.segments) > 1}
     plain = min(owners, key=len, default="")
-    return tuple(d for d in methods if d.segments[-2] == plain) if len(owners) > 1 and all(plain in o for o in owners) else tuple(methods)
+    if site.base or len(owners) < 2 or not all(plain in owner for owner in owners):
+        yield site
+        return
+    for owner in sorted(owners, key=len):
+        targets = tuple(d for d in site.targets if d.segments[-2:-1] == (owner,))
+        yield site._replace(targets=targets, conditions=(*site.conditions, f"case {owner}"))
 
 
 def _constructor(defined: Defined) -> bool:

@@ -60,8 +60,13 @@ class Names:
         return self._look_up(name, scope, arguments, FUNCTIONS)
 
     def classes(self, name: str, scope: Scope) -> tuple[Defined, ...]:
-        """The classes that this name can mean."""
-        return self._look_up(name, scope, None, CLASSES)
+        """The classes that this name can mean, or those that it stands for in its file: `using tanf_cell_type = SimpleCell<…>;`."""
+        found = self._look_up(name, scope, None, CLASSES)
+        if found or "::" in name:
+            return found
+        alias = next((d for d in self._index.named(name) if d.fact.kind == "alias" and d.path == scope.path), None)
+        meant = alias.fact.returns.partition("<")[0].strip() if alias is not None else ""
+        return self._look_up(meant, scope, None, CLASSES) if meant and meant != name else ()
 
     def _look_up(self, name: str, scope: Scope, arguments: int | None, kinds: frozenset[str]) -> tuple[Defined, ...]:
         key = (name, scope, arguments, kinds)

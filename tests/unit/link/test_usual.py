@@ -148,3 +148,14 @@ def test_functions_that_bear_the_name_where_nothing_else_is_known():
     assert steps(files, operator("empty(int n) -> Tensor", "CPU", "at::native::empty_cpu"), key="CPU") == [
         ("entry", "empty_cpu", 2), ("kernel", "empty_cpu", 3), ("kernel", "empty_generic", 2)]
     assert len(steps(files, operator("other(int n) -> Tensor", "CPU", "at::native::empty_cpu"), key="CPU")) == 1
+
+
+def test_classes_that_a_template_may_be_filled_with_are_cases():
+    linear = operator("linear(Tensor self) -> Tensor", "CPU", "at::native::linear_entry"), operator("quick(Tensor self) -> Tensor", "CPU", "at::native::quick_entry")
+    body = ("Tensor linear_entry(const Tensor& self) { a_stub(kCPU); }\nTensor quick_entry(const Tensor& self) { b_stub(kCPU); }\n"
+            "struct QuantizedParams : public Base {\n  Tensor work_ih(const Tensor& x) const override { return at::quick(x); }\n};\n"
+            "struct Params : public Base {\n  Tensor work_ih(const Tensor& x) const override { return at::linear(x); }\n};\n"
+            "template <typename params_t> struct Cell {\n  Tensor operator()(const Tensor& x, const params_t& params) const { return params.work_ih(x); }\n};\n"
+            "using cell_type = Cell<Params>;\nTensor f_entry(const Tensor& self) {\n  return cell_type{}(self, p);\n}\n")
+    found = {s.symbol: s.branch for s in chain(body, "f(Tensor self) -> Tensor", key="CPU", more=linear) if s.role == "calls"}
+    assert found == {"at::linear": "case Params", "at::quick": "case QuantizedParams"}
