@@ -280,7 +280,8 @@ class Descent:
             return []
         bodies = (start, *way.hops)
         given = dict.fromkeys(t for d in bodies for c in d.fact.calls for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
-        return self.tree.metal.find(way.site.texts, given)
+        held = dict.fromkeys(t for d in bodies if d.use is None for t in self.tree.bodies.variables(d).literals)
+        return self.tree.metal.find(way.site.texts, given) or self.tree.metal.find(way.site.texts, held)
 
     def _kernel_of(self, registration: StubRegistration, operator: Operator, key: str, *, full: bool) -> list[Step]:
         """The kernel that a registration names and, in full, its way to the device; that of a stub called for the CPU stays there."""

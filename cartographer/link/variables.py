@@ -17,6 +17,7 @@ _BEFORE_NAME = frozenset(" \t&*")
 _IS_VARIABLE = re.compile(r"[a-z_]\w*").fullmatch
 _LAMBDA = re.compile(r"=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z0-9_]*|__\w+__)\s*)*)(?:\(|\{|mutable\b|->))")
 _BLOCK = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*=\s*\^\s*(?=[\w({])")
+_WORD = re.compile(r"(?<![=!<>])=\s*\"(\w+)\"\s*;")
 _NAME_BEFORE = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*\Z")
 _LONGEST = 200  # characters of a name and the white space behind it
 _ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
@@ -57,6 +58,11 @@ class Variables:
     def blocks(self) -> frozenset[str]:
         """Variables that hold a block of Objective-C."""
         return frozenset(_BLOCK.findall(self.text)) if "^" in self.text else frozenset()
+
+    @cached_property
+    def literals(self) -> list[str]:
+        """The words that variables are set to: `func_name = "digamma";`."""
+        return _WORD.findall(self.text)
 
     @cached_property
     def assigned(self) -> dict[str, str]:

@@ -202,3 +202,11 @@ def test_a_stub_that_is_called_for_the_cpu_with_tensors_that_are_brought_there()
 def test_a_functor_that_a_function_template_wraps():
     body = "template <typename T> struct MaxFunctor {\n  T operator()(T a, T b) const { return a; }\n};\nvoid f_cuda(const Tensor& self) {\n  gpu_kernel(iter, func_wrapper<float> (MaxFunctor<float>()));\n}\n"
     assert ("device", "MaxFunctor", 2) in cuda(body)
+
+
+def test_metal_kernels_by_words_that_a_variable_is_set_to():
+    files = {N + "mps/operations/G.mm": "namespace at::native {\nstatic id state(const std::string& name) {\n  return lib.getPipelineStateForFunc(name);\n}\nvoid g_mps(const Tensor& self) {\n"
+             '  std::string name;\n  if (n == 0) {\n    name = "digamma";\n  } else {\n    name = "polygamma";\n  }\n  auto p = state(name);\n}\n}\n',
+             N + "mps/kernels/G.metal": "kernel void digamma(device float* p [[buffer(0)]]) {\n}\nkernel void polygamma(device float* p [[buffer(0)]]) {\n}\nkernel void other(device float* p [[buffer(0)]]) {\n}\n"}
+    found = steps(files, operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps"), key="MPS")
+    assert [s for role, s, _ in found if role == "device"] == ["digamma", "polygamma"]
