@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.bound import bound_by
-from cartographer.link.descent import COMPOSITE, Below, Descent
+from cartographer.link.called import COMPOSITE, Below
+from cartographer.link.descent import Descent
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES

@@ -8,27 +8,23 @@ forward and backward apart. Names never invent a way, they only order those that
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import LITERALS
-from cartographer.link.choice import BRANCHES, GRAPH, base_of, beside, name_words, ordered
-from cartographer.link.conditions import either, is_rare, is_switched, text, together, weight
-from cartographer.link.defaults import by_default
+from cartographer.link.called import STEPS, SWITCH, Below, Called
+from cartographer.link.choice import GRAPH, beside, name_words, ordered
+from cartographer.link.conditions import is_rare, is_switched, weight
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.index import bare, is_source
 from cartographer.link.names import Scope
-from cartographer.link.reach import OperatorCall, is_check
 from cartographer.link.sites import PLAIN
 from cartographer.link.steps import (
     BEFORE,
     HOPS,
     before,
-    call_step,
     definition_step,
     end_steps,
-    noted,
     once,
     stub_steps,
     trimmed,
@@ -39,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from cartographer.link.bound import Bound
-    from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
     from cartographer.link.reach import Way
     from cartographer.link.sites import Given
@@ -47,30 +42,11 @@ if TYPE_CHECKING:
     from cartographer.link.tree import Tree
     from cartographer.model.operator import Operator, Step
 
-SWITCH = 3  # so many operators called under `case` labels make a choice at run time
-CALLS = 16  # operators shown that a body calls
-COMPOSED = 2  # a body that calls more operators of its own is composed of them
-STEPS = 17  # the longest way that is shown
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
 SPARED = 4  # steps kept for what calls the operator
 SECOND = 5  # steps of a further stub's kernel
 FAR = 20.0  # a way that costs more leads to another device
-BESIDES = 5  # operators shown that an entry calls besides its own way
 CARRIED = 3  # functions that bear an operator's name, where nothing else is known of its work
-COMMON = 30  # an operator that so many others call is a tool, not the work itself
-COMPOSITE = frozenset(("math kernel", "nested kernel", "catch all"))  # the dispatcher's words for what serves a composite
-_UNSERVED = frozenset(("missing", "backend fallback"))
-_DENSE = ("CPU", "CUDA", "MPS", "XPU")
-
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """What stands below an entry; `works` says that device code, or a stub that leads to it, is among the steps."""
-
-    steps: tuple[Step, ...] = ()
-    works: bool = False
-    complete: bool = True  # False: an operator on the way was being worked out itself
-    strange: bool = False  # the steps are those of a called operator of quite another name
 
 
 @dataclass
@@ -83,7 +59,11 @@ class Descent:
     onward: Callable[[Operator, str], Below | None]
     callers: Callable[[str], int]
     questions: Collection[str] = ()
+    _called: Called = field(init=False, repr=False)
     _known: dict[tuple[int, str, bool, str, Bound], Below] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self._called = Called(self.tree, self.onward, self.callers, self.questions)
 
     def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
         """The steps below one entry; `bound` are the template arguments with which it is registered."""
@@ -101,25 +81,25 @@ class Descent:
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
-            return Below(once([*steps, *self._calls(reach.operators, defined, key), *self._for_others(reach.operators, defined, key)]))
+            return Below(once([*steps, *self._called.shown(reach.operators, defined, key), *self._called.for_others(reach.operators, defined, key)]))
         plain = [w for w in ways if w.site.kind == PLAIN]
         real = [w for w in ways if w.site.kind not in ("dispatch", PLAIN)]
         shaping = [] if real else [w for w in reach.ways if w.site.library == GRAPH and not self.tree.search(key).elsewhere(w.site)]
         real = real or shaping
-        if real and self._switches(real[0], reach.operators, key):
-            return Below(once([*self._calls(self._here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
+        if real and self._called.switches(real[0], reach.operators, key):
+            return Below(once([*self._called.shown(self._called.here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
-            here = self._here(reach.operators, key)
-            beside_it = [*self._beside(here, operator), *self._leaving(here, defined, operator, key), *self._own_calls(reach.operators, defined, operator, key)]
+            here = self._called.here(reach.operators, key)
+            beside_it = [*self._called.beside(here, operator), *self._called.leaving(here, defined, operator, key), *self._called.own(reach.operators, defined, operator, key)]
             return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True)
-        calls = self._calls(reach.operators, defined, key)
+        calls = self._called.shown(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
-            return Below(once(self._calls(self._here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
-        onward = self._onward(reach.operators, defined, operator, key)
+            return Below(once(self._called.shown(self._called.here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
+        onward = self._called.onward(reach.operators, defined, operator, key)
         arranges = bool(shaping) and weight(shaping[0].site.conditions) == 0
         steps = calls
         if onward.works and not (onward.strange and (arranges or (not real and _own_types(ways, defined)))):
-            if not self._composed(reach.operators, operator):
+            if not self._called.composed(reach.operators, operator):
                 steps = [*before(calls, defined, onward.steps), *onward.steps]
         elif real or ways:
             steps = self._ways([*real, *plain], defined, operator, key) if real else [*self._ways(plain or ways[:1], defined, operator, key), *calls[:BEFORE]]
@@ -130,7 +110,7 @@ class Descent:
         """Where a composite goes on, when another operator calls it: through the called operator that bears its name or a part
         of it. `works` says whether any of those that it calls gets to the device.
         """
-        onward = self._onward(self.tree.search(key).reach(defined).operators, defined, operator, key)
+        onward = self._called.onward(self.tree.search(key).reach(defined).operators, defined, operator, key)
         return replace(onward, steps=()) if onward.strange else onward
 
     # --- ways -----------------------------------------------------------------------------------------------------
@@ -240,40 +220,6 @@ class Descent:
                 steps.append(definition_step("kernel", body))
         return steps
 
-    def _beside(self, calls: tuple[OperatorCall, ...], operator: Operator) -> list[Step]:
-        """Operators that bear this one's name among others and that the entry calls where run time decides:
-        `at::cudnn_batch_norm_backward` beside the kernels of `batch_norm_backward`.
-        """
-        own = operator.base.strip("_")
-        shapes = self.tree.by_name.shapes
-        return [
-            call_step(c) for c in calls
-            if c.site.called is not None and not c.hops and c.site.branch and own in base_of(c.site.called.main) != own
-            and not shapes[c.site.called.main].metadata
-        ][:BRANCHES]  # fmt: skip
-
-    def _leaving(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
-        """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`."""
-        left = {way_out.condition for way_out in start.fact.exits}
-        found = (c for c in calls if not c.hops and c.site.conditions and c.site.conditions[-1] in left and not is_rare(c.site.conditions))
-        return [call_step(c) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
-
-    def _own_calls(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
-        """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does
-        work for it and is no tool.
-        """
-        near = (c for c in calls if not c.hops or (len(c.hops) == 1 and c.hops[0].path == start.path))
-        found = [c for c in near if c.site.called is not None and _in_any_case(c, operator) and self._does_work(self._target(c, operator), operator, key)]
-        return [s for c in found[:BESIDES] for s in (*(definition_step("kernel", h) for h in c.hops), call_step(c))]
-
-    def _does_work(self, target: Operator, operator: Operator, key: str) -> bool:
-        """Whether a called operator is work of its own: no view, no question, nothing that many call."""
-        shape = self.tree.by_name.shapes[target.name]
-        if shape.view or shape.metadata or base_of(target.name) == operator.base.strip("_") or self.callers(target.name) > COMMON:
-            return False
-        below = self.onward(target, key) if not is_check(target.base) else None
-        return below is not None and below.works
-
     def _metal(self, way: Way, start: Defined) -> list[Given]:
         """The Metal kernels that a way asks for, their names put together from literals on the way."""
         if way.site.kind != "metal":
@@ -296,8 +242,8 @@ class Descent:
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
         ways.sort(key=lambda w: w.site.kind == PLAIN)
         if not ways or ways[0].site.kind == PLAIN:
-            onward = self._onward(reach.operators, kernel, operator, key)
-            calls = self._calls(reach.operators, kernel, key)
+            onward = self._called.onward(reach.operators, kernel, operator, key)
+            calls = self._called.shown(reach.operators, kernel, key)
             if onward.works:
                 return trimmed([*steps, *before(calls, kernel, onward.steps), *onward.steps], STEPS - 1)
             if not ways:
@@ -319,19 +265,6 @@ class Descent:
         found = self.tree.names(device).functions(name, Scope(registration.path, namespace))
         return found[0] if found else None
 
-    # --- called operators -----------------------------------------------------------------------------------------
-
-    def _here(self, calls: tuple[OperatorCall, ...], key: str) -> tuple[OperatorCall, ...]:
-        """The calls that no condition keeps for another device."""
-        search = self.tree.search(key)
-        return tuple(c for c in calls if not search.aside(c.site))
-
-    def _switches(self, main: Way, calls: tuple[OperatorCall, ...], key: str) -> bool:
-        """Whether the main way is but one side of a switch over backends whose other sides call operators."""
-        called = [c.site for c in self._here(calls, key) if not c.hops and c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
-        labels = {condition for site in called for condition in site.conditions if condition.startswith("case ")}
-        return not main.hops and is_switched(main.site.conditions) and len(labels) >= SWITCH
-
     def _sides(self, ways: list[Way], key: str) -> Iterator[Step]:
         """The stubs that sides of a switch call, with their kernels: none of them is the main way."""
         for way in ways:
@@ -339,133 +272,6 @@ class Descent:
                 yield from stub_steps(way.site, way.registration)
                 if (kernel := self.kernel_of(way.registration, key)) is not None:
                     yield definition_step("kernel", kernel)
-
-    def _calls(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
-        """The operators that a body calls, with the helper of the same file that holds the call. Questions about
-        tensors are left out; so are views, and what gives no tensor, where there is plenty else.
-        """
-        shapes = self.tree.by_name.shapes
-        chosen = [c for c in calls if c.site.called is not None and c.site.called.main not in self.questions]
-        elsewhere = self.tree.search(key).elsewhere
-        chosen.sort(key=lambda c: elsewhere(c.site))  # those for a second tensor of another layout last
-        near = [c for c in chosen if len(c.hops) <= 2 + any(h.use is not None for h in c.hops) and all(h.path == start.path for h in c.hops[1:])]
-        near = near or [c for c in chosen if len(c.hops) <= 3]
-        if len(near) > CALLS:
-            near = [c for c in near if c.site.called is not None and not (shapes[c.site.called.main].view or shapes[c.site.called.main].metadata)] or near
-        if len(near) > CALLS:
-            near = [c for c in near if len(c.hops) <= 1] or near
-        if len(near) > CALLS:
-            near = [c for c in near if not c.is_sign] or near
-        steps: list[Step] = []
-        for call in near[:CALLS]:
-            steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:3], key))
-            steps.append(call_step(call))
-        return list(once(steps))
-
-    def _for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
-        """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices and for those of
-        another layout.
-        """
-        if key not in _DENSE:
-            return []
-        sites = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).sites(start)
-        here, elsewhere = {c.site.called.operators for c in calls if c.site.called is not None}, self.tree.search(key).elsewhere
-        others = [OperatorCall(s, ()) for s in sites if s.called is not None and s.called.operators not in here and elsewhere(s)]
-        return self._calls(tuple(others), start, key)[:BEFORE]
-
-    def _entered(self, start: Defined, hops: tuple[Defined, ...], key: str) -> Iterator[tuple[Defined, Conditions]]:
-        """The functions that are passed one after the other from a body on, each with the conditions under which it is entered."""
-        graph, elsewhere = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")), self.tree.search(key).elsewhere
-        conditions: Conditions = ()
-        for body, hop in zip((start, *hops), hops, strict=False):
-            sites = [s for s in graph.sites(body) if any(t is hop for t in s.targets)]
-            around = [s.conditions for s in sites if not elsewhere(s)] or [s.conditions for s in sites]
-            conditions = together(conditions, reduce(either, around)) if around else conditions
-            yield hop, conditions
-
-    def _composed(self, calls: tuple[OperatorCall, ...], operator: Operator) -> bool:
-        """Whether a body is composed of so many operators that none of them is the work itself."""
-        names = {c.site.called.main for c in calls if c.site.called is not None and len(c.hops) <= 1 and not c.is_sign}
-        if any(name_words(operator.base) & name_words(base_of(n)) for n in names):
-            return False  # one of them bears its name, or a part of it
-        shapes = self.tree.by_name.shapes
-        return len({base_of(n) for n in names if not shapes[n].metadata and not shapes[n].view and self.callers(n) <= COMMON}) > COMPOSED
-
-    def _onward(self, calls: tuple[OperatorCall, ...], defined: Defined, operator: Operator, key: str) -> Below:
-        """The chain of the called operator that is the work itself: one named like this operator, else the first that is
-        no common tool and gets to the device.
-        """
-        search = self.tree.search(key)
-        candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not search.aside(c.site)]
-        if defined.device:  # written for one device: what it calls from everywhere are tools
-            candidates = [c for c in candidates if c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
-        complete = True
-        for call in sorted(candidates, key=self._nearness(operator, key)):
-            target = self._target(call, operator)
-            if not self._may_be_the_work(call, target, operator, key):
-                continue
-            if target.dispatch.get(key) in _UNSERVED and _bears_name(target, operator):
-                break  # what is named like it has no kernel here: none of the others is the work
-            below = self.onward(target, key)
-            if below is None:
-                complete = False
-            elif below.works:
-                steps = tuple(noted(s, f"of {target.name}") for s in below.steps)
-                return Below(tuple(trimmed(list(steps), STEPS - 3)), True, complete, _strange(target, operator, key))
-        return Below(complete=complete)
-
-    def _nearness(self, operator: Operator, key: str) -> Callable[[OperatorCall], tuple[bool, bool, bool, bool, int, bool]]:
-        """Sorts calls of operators: those named like this operator first, then those that share a word; tools, signs and special cases
-        last.
-        """
-        root = operator.base.strip("_")
-
-        def order(call: OperatorCall) -> tuple[bool, bool, bool, bool, int, bool]:
-            target = self._target(call, operator)
-            special = not _in_any_case(call, operator)
-            return (base_of(target.name) != root, _strange(target, operator, key), self.callers(target.name) > COMMON, call.is_sign, len(call.hops), special)
-
-        return order
-
-    def _target(self, call: OperatorCall, operator: Operator) -> Operator:
-        """The operator that a call means, of several equally likely ones not the caller itself."""
-        assert call.site.called is not None
-        name = next((n for n in call.site.called.operators if n != operator.name), call.site.called.main)
-        return self.tree.by_name.by_name[name]
-
-    def _may_be_the_work(self, call: OperatorCall, target: Operator, operator: Operator, key: str) -> bool:
-        """Whether a called operator may be what another one is for: no check, nothing that only looks at its tensors unless both
-        do, and of composites with quite another name, which often are tools, only what the body itself calls in any case.
-        """
-        if target.name == operator.name or is_check(target.base):
-            return False
-        if _strange(target, operator, key):
-            shapes = self.tree.by_name.shapes
-            if shapes[target.name].metadata and not shapes[operator.name].metadata:
-                return False
-            if target.dispatch.get(key) in COMPOSITE and (call.hops or weight(call.site.conditions) > 0 or self.callers(target.name) > COMMON):
-                return False
-        return key in _DENSE or (base_of(target.name) == operator.base.strip("_") and target.dispatch.get(key) == "kernel")
-
-
-def _in_any_case(call: OperatorCall, operator: Operator) -> bool:
-    """Whether an operator is called under no special condition, or under such as the defaults of the arguments meet."""
-    return round(weight(call.site.conditions) + by_default(call.site.conditions, operator.schema), 3) <= 0
-
-
-def _strange(target: Operator, operator: Operator, key: str) -> bool:
-    """Whether a called operator's name tells nothing of the other one's: no word is in both. For a composite, which may be a
-    tool, one word is not enough.
-    """
-    if target.dispatch.get(key) in COMPOSITE:
-        return not _bears_name(target, operator)
-    return base_of(target.name) != operator.base.strip("_") and not name_words(base_of(target.name)) & name_words(operator.base)
-
-
-def _bears_name(target: Operator, operator: Operator) -> bool:
-    """Whether all words of one operator's name are in the other's: `softmax` and `safe_softmax`."""
-    called, own = name_words(base_of(target.name)), name_words(operator.base)
-    return base_of(target.name) == operator.base.strip("_") or (bool(called & own) and (called <= own or own <= called))
 
 
 def _own_types(ways: list[Way], start: Defined) -> bool:
