@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from cartographer.link import conditions as told
+from cartographer.link.arguments import arguments_at, constructed, is_lambda, member, named, number_of, split_template
 from cartographer.link.composites import types_around
 from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQUESTS, NEVER
@@ -42,11 +43,6 @@ RUNS = frozenset(("execute", "run"))  # methods by which objects of libraries do
 CUTLASS = "cutlass::"
 _CALL_LINES = 20  # over which a call may run
 TEXT = 100  # longer arguments are expressions
-_NAME = re.compile(r"&?\s*((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?$", re.DOTALL)
-_CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*[)}]$", re.DOTALL)
-_WRAPS = re.compile(r"[a-z]\w*(?<!_cast)<[^()]*>\s*\(\s*([A-Z]\w*(?:<[^()]*>)?\s*[({].*[)}])\s*\)", re.DOTALL)
-_WRAPS_LAMBDA = re.compile(r"\s*[a-z]\w*\s*<[^()]*>\s*\(\s*\[")
-_LAMBDA = ("[", "^")
 _NAME_ALONE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(.:<\"]|->)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _MEMBER = re.compile(r"\.|->|::")
@@ -131,7 +127,7 @@ class Bodies:
             if call.form == "lambda" or (call.form == "reference" and self._is_variable(call.name, defined, body)):
                 continue
             method = call.form == "method"
-            last = _member(call.name) if method else bare(call.name)
+            last = member(call.name) if method else bare(call.name)
             called = self._called(call, around, scope)
             if called is not None and method and self._receivers.is_no_tensor(call, defined, order, self.variables):
                 called = None
@@ -182,14 +178,14 @@ class Bodies:
         if name in around:
             return around[name] == "Tensor"
         if "::" in name:
-            return any(s.tensor for s in self.operators.of_base(_member(name).removesuffix("_symint")))
+            return any(s.tensor for s in self.operators.of_base(member(name).removesuffix("_symint")))
         local = self.variables(defined)
         if name in local.assigned:
             return local.assigned[name] != name and self._is_tensor(local.assigned[name], defined, around)
         function = local.results.get(name) or local.last_member(name)
         if not function:
             return bare(local.written_class(name)) == "Tensor"
-        shapes = self.operators.of_base(_member(function)) if not function.startswith("std::") else []
+        shapes = self.operators.of_base(member(function)) if not function.startswith("std::") else []
         return any(s.tensor for s in shapes) and not any(s.metadata for s in shapes)
 
     def _leads(self, call: Call, last: str, path: str) -> bool:
@@ -223,8 +219,8 @@ class Bodies:
         texts += [a for a in call.arguments if a[:1] == "&" or ("<" in a and "(" not in a)]
         callbacks = tuple(name for text in texts if len(name := named(text)) > 2)
         casts = tuple(a for a in call.arguments if a.startswith("static_cast<")) if call.form not in ("launch", "method") else ()
-        constructed = tuple(name for a in call.arguments if (name := _constructed(a)) and not name.startswith("std::"))
-        return Mentioned(_number(call), stubs, constructed, callbacks, casts, any(map(is_lambda, call.arguments)))
+        made = tuple(name for a in call.arguments if (name := constructed(a)) and not name.startswith("std::"))
+        return Mentioned(number_of(call), stubs, made, callbacks, casts, any(map(is_lambda, call.arguments)))
 
     def _handed_stubs(self, call: Call, scope: Scope) -> tuple[StubPlaces, ...]:
         texts = [a for a in call.arguments if len(a) < TEXT and "(" not in a]
@@ -355,66 +351,6 @@ def _of_template(defined: Defined, parameters: Mapping[str, str]) -> frozenset[s
     """The parameters whose types are parameters of the template: callables, mostly."""
     types = {words[-1] for p in split_template(defined.fact.template) if (words := _IDENTIFIER.findall(p.partition("=")[0]))} if defined.fact.template else ()
     return frozenset(name for name, written in parameters.items() if types and types.intersection(_IDENTIFIER.findall(written.rpartition(name)[0])))
-
-
-@lru_cache(maxsize=65536)
-def _member(name: str) -> str:
-    return _MEMBER.split(name)[-1].strip()
-
-
-@lru_cache(maxsize=65536)
-def _constructed(argument: str) -> str:
-    """The class that an argument constructs: `MulFunctor` of `MulFunctor<T>(a)`, also where a function template wraps it as in
-    `func_wrapper<out_t>(MulFunctor<T>(a))`; "" when it constructs none.
-    """
-    text = argument.strip()
-    if (wrapped := _WRAPS.fullmatch(text)) is not None:
-        return _constructed(wrapped[1])
-    match = _CONSTRUCTED.match(text) if text.endswith((")", "}")) else None
-    return match[1] if match is not None else ""
-
-
-def is_lambda(argument: str) -> bool:
-    """Whether an argument is a lambda, or one that a function template wraps: `func_wrapper<out_t>([] GPU_LAMBDA …)`."""
-    return ("[" in argument or "^" in argument) and (argument.lstrip().startswith(_LAMBDA) or _WRAPS_LAMBDA.match(argument) is not None)
-
-
-def split_template(text: str) -> list[str]:
-    """Template arguments, split at the commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        depth += (char in "<(") - (char in ">)")
-        if char == "," and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    return [p for p in (*parts, text[start:].strip()) if p]
-
-
-def arguments_at(text: str, opening: int) -> tuple[str, ...]:
-    """The arguments between the parenthesis at `opening` and the one that closes it."""
-    depth, start, found = 0, opening + 1, []
-    for at in range(opening, len(text)):
-        depth += (text[at] in "([{") - (text[at] in ")]}")
-        if depth == 0 or (depth == 1 and text[at] == ","):
-            found.append(text[start:at].strip())
-            start = at + 1
-        if depth == 0:
-            break
-    return tuple(found)
-
-
-def _number(call: Call) -> int | None:
-    """The number of arguments; None when it cannot be told (packs, macros)."""
-    if call.form not in ("call", "launch") or any(a.endswith("...") or a.isupper() or (a[:1] == "[" and "]" not in a) for a in call.arguments):
-        return None
-    return len(call.arguments)
-
-
-@lru_cache(maxsize=65536)
-def named(argument: str) -> str:
-    """The name that an argument is, with or without `&` and template arguments: `&add_stub`; "" when it is an expression."""
-    match = _NAME.match(argument.strip())
-    return match[1] if match is not None else ""
 
 
 def _tensor(call: Call, around: Mapping[str, str], scope: Scope) -> bool:

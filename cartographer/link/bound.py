@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import split_template
+from cartographer.link.arguments import split_template
 from cartographer.link.conditions import value
 from cartographer.link.index import CLASSES, bare
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import LITERALS, NOWHERE, SCHEMA, SWITCH, split_template
+from cartographer.link.arguments import split_template
+from cartographer.link.bodies import LITERALS, NOWHERE, SCHEMA, SWITCH
 from cartographer.link.bound import Binder, left, template_names
 from cartographer.link.conditions import either, on_device, together
 from cartographer.link.constants import Constants
@@ -30,6 +31,7 @@ from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
 from cartographer.link.overloads import Overloads, by_type, only_for_half
 from cartographer.link.plain import loops_over_elements
+from cartographer.link.sites import by_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -136,7 +138,7 @@ class CallGraph:
                 case _:
                     site = self._call(spot, body.around)
             if site is not None:
-                yield from _by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else (site,)
+                yield from by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else (site,)
             yield from self._cast(spot)
 
     def _handed_stubs(self, spot: Spot) -> Iterator[Site]:
@@ -380,20 +382,6 @@ class CallGraph:
 
     def _is_method(self, defined: Defined, arguments: int) -> bool:
         return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments) and self.names.has(defined)
-
-
-def _by_class(site: Site) -> Iterator[Site]:
-    """One site for each class that a template may be filled with, where one's name is in all the others': what happens is a matter of
-    the case, `CellParams` before `QuantizedCellParams`.
-    """
-    owners = {d.segments[-2]: None for d in site.targets if len(d.segments) > 1}
-    plain = min(owners, key=len, default="")
-    if site.base or len(owners) < 2 or not all(plain in owner for owner in owners):
-        yield site
-        return
-    for owner in sorted(owners, key=len):
-        targets = tuple(d for d in site.targets if d.segments[-2:-1] == (owner,))
-        yield site._replace(targets=targets, conditions=(*site.conditions, f"case {owner}"))
 
 
 def _constructor(defined: Defined) -> bool:

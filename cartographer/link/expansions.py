@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import LITERALS, arguments_at
+from cartographer.link.arguments import arguments_at
+from cartographer.link.bodies import LITERALS
 from cartographer.link.device import CPU_LOOPS, library
 from cartographer.link.index import bare
 from cartographer.link.names import nearness

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.link.bodies import TEXT, is_lambda
+from cartographer.link.arguments import is_lambda
+from cartographer.link.bodies import TEXT
 from cartographer.link.sites import Given
 
 if TYPE_CHECKING:

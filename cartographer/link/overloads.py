@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.link.bodies import split_template
+from cartographer.link.arguments import split_template
 from cartographer.link.composites import argument_class, compatible
 from cartographer.link.index import CLASSES, bare
 from cartographer.link.signatures import ANY, parameter_type, type_text

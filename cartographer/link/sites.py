@@ -9,6 +9,8 @@ from cartographer.link.conditions import text, together
 from cartographer.link.device import NEVER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cartographer.link.composites import Called
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
@@ -105,3 +107,17 @@ class Spot(NamedTuple):
             kind, name, self.inside.path, line or self.call.line, self.order, self.conditions, asks, targets, called, given, library, stub, texts,
             self.without, alone, base, self.optional, self.handed.hands_on, self.inside.use.macro if self.inside.use is not None else "", self.call, host,
         )  # fmt: skip
+
+
+def by_class(site: Site) -> Iterator[Site]:
+    """One site for each class that a template may be filled with, where one's name is in all the others': what happens is a matter of
+    the case, `CellParams` before `QuantizedCellParams`.
+    """
+    owners = {d.segments[-2]: None for d in site.targets if len(d.segments) > 1}
+    plain = min(owners, key=len, default="")
+    if site.base or len(owners) < 2 or not all(plain in owner for owner in owners):
+        yield site
+        return
+    for owner in sorted(owners, key=len):
+        targets = tuple(d for d in site.targets if d.segments[-2:-1] == (owner,))
+        yield site._replace(targets=targets, conditions=(*site.conditions, f"case {owner}"))

@@ -8,12 +8,10 @@ CUDA's `<<<…>>>` or Objective-C would spoil for one.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from cartographer.model.fact import Call, Exit
 from cartographer.scan.backwards import NO_CALLS, Backwards
-from cartographer.scan.choices import choices
+from cartographer.scan.body_facts import BodyFacts, Read
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
 from cartographer.scan.signs import signs
@@ -24,18 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cartographer.scan.backwards import Named
-    from cartographer.scan.choices import Choice
-    from cartographer.scan.preprocess import Guards, Source
+    from cartographer.scan.body_facts import Uses
+    from cartographer.scan.preprocess import Source
     from cartographer.scan.signs import Sign
 
 # A bracket, a comma or a semicolon, with the label that follows or, where a bracket holds no others, with all that it holds.
 _TOKEN = re.compile(r"[(){},;\[](?:(?<=[;{}])\s*+(?:case|default|else)\b()|(?<=\()[^(){}\[\];]*+\)|(?<=\{)[^(){}\[\];]*+\})?+")
 _LAMBDA = re.compile(r"\[[^\[\]]*+\]\s*+((?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+)(?=[({]|mutable\b|->)")
 _LABEL = re.compile(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
-_MESSAGE = re.compile(r"\[\s*+([A-Za-z_][\w.]*+)\s++([A-Za-z_]\w*)\s*+(?=[:\]])")
-_MESSAGE_TO_RESULT = re.compile(r"\[\s*\[[^\[\]]*+\]\s*+([A-Za-z_]\w*)\s*+(?=[:\]])")
-_REFERENCE = re.compile(r"&?\s*+((?:::)?[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)*+)(?:<(.*)>)?$")
-_CONSTANT = re.compile(r"k[A-Z]|[A-Z_]|nullopt|npos|ignore|move")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*$")
 _CONDITIONS = frozenset(("if", "constexpr", "while", "for", "switch"))
 _NOT_TYPES = frozenset(
@@ -44,16 +38,7 @@ _NOT_TYPES = frozenset(
 _SCOPES = frozenset(("struct", "class", "union", "enum", "namespace"))
 
 
-_LAST_NAME = re.compile(r"~?\w+$")
 _LEAVES = re.compile(r"\s*+(?:return|throw|co_return)\b")
-
-
-class Uses(NamedTuple):
-    """What a body uses: calls and the like in the order in which they begin, the ways out before its end, signs between tensors."""
-
-    calls: tuple[Call, ...] = ()
-    exits: tuple[Exit, ...] = ()
-    signs: tuple[Call, ...] = ()
 
 
 class BodyReader:
@@ -68,7 +53,8 @@ class BodyReader:
 
     def read(self, start: int, end: int, parameters: Iterable[str] = ()) -> Uses:
         """What stands between two offsets, in the body of a function with these parameters."""
-        return _Pass(self, start, end, signs(self.source.code, start, end, parameters)).run()
+        read = _Pass(self, start, end, signs(self.source.code, start, end, parameters)).run()
+        return BodyFacts(self.source, self.names, read, messages=self.messages).uses()
 
 
 class _Pass:
@@ -99,7 +85,7 @@ class _Pass:
         self.anonymous: Use | None = None  # the lambda whose block opens next
         self.anonymous_at = -1  # where its parameters begin
 
-    def run(self) -> Uses:
+    def run(self) -> Read:
         """Read the body."""
         code = self.code
         stack = self.stack
@@ -123,7 +109,7 @@ class _Pass:
                 if m.lastindex:
                     self._labels(at + 1)
         self._signs(self.end)
-        return Uses(self._result(), self._ways_out(), self._tell_signs())
+        return Read(self.start, self.end, self.uses, self.exits, self.signs, self.brackets)
 
     def _signs(self, end: int) -> None:
         """The signs up to `end`: what is open now is around them."""
@@ -368,98 +354,3 @@ class _Pass:
         elif top.branch is not None and top.final >= 0 and _LEAVES.match(self.code, top.final):
             self._leave(top.branch.own, at)
         around.statement, around.final = at + 1, -1
-
-    # --- the result -----------------------------------------------------------------------------------------------
-
-    def _result(self) -> tuple[Call, ...]:
-        source = self.source
-        outer = source.guards(self.start)
-        if sides := choices(self.code, self.start, self.end):
-            self._choose(sides)
-        uniform = source.one_condition(self.start, self.end)
-        line_ends = source.line_ends
-        calls: list[Call] = []
-        begins: list[int] = []  # where each of them begins
-        for use in self.uses:
-            at = use.at
-            guards: Guards = () if uniform else _inner(source.guards(at), outer)
-            number = bisect_right(line_ends, self._name_at(use)) + 1
-            calls.append(Call(
-                use.name, use.form, number, use.arguments, use.template,
-                bisect_right(line_ends, use.end) + 1 if use.end >= 0 else number, guards, use.conditions, use.launch,
-            ))
-            if use.arguments or use.template:
-                calls += self._references(use, number, guards)
-            if self.messages:
-                begins += [at] * (len(calls) - len(begins))
-        if not self.messages:
-            return tuple(calls)
-        both = [*zip(begins, calls, strict=True), *self._messages(() if uniform else outer, uniform=uniform)]
-        return tuple(call for _, call in sorted(both, key=lambda pair: pair[0]))
-
-    def _choose(self, sides: list[Choice]) -> None:
-        """Put what stands on a side of a conditional operator under its condition."""
-        uses = sorted(self.uses, key=lambda use: use.at)
-        places = [use.at for use in uses]
-        for side in sides:
-            for use in uses[bisect_right(places, side.begin) : bisect_left(places, side.end)]:
-                use.conditions = (*use.conditions, side.condition)
-        self.signs = [(s, (*held, *(c.condition for c in sides if c.begin < s.at < c.end))) for s, held in self.signs]
-
-    def _ways_out(self) -> tuple[Exit, ...]:
-        if not self.exits:
-            return ()
-        line, outer = self.source.line, self.source.guards(self.start)
-        return tuple(
-            Exit(e.condition, line(e.after), line(e.end if e.end >= 0 else self.end), _inner(self.source.guards(e.after), outer)) for e in self.exits
-        )
-
-    def _tell_signs(self) -> tuple[Call, ...]:
-        if not self.signs:
-            return ()
-        outer, line = self.source.guards(self.start), self.source.line
-        return tuple(
-            Call(s.sign, "sign", line(s.at), s.operands, "", line(s.at), _inner(self.source.guards(s.at), outer), conditions)
-            for s, conditions in self.signs
-        )
-
-    def _name_at(self, use: Use) -> int:
-        """Where the called name itself stands: a chain of members may run over lines."""
-        if ("." not in use.name and "->" not in use.name) or self.code.startswith(use.name, use.at):
-            return use.at
-        last = _LAST_NAME.search(use.name)
-        at = self.code.find(last.group(), use.at, use.at + len(use.name) + CUT) if last is not None else -1
-        return at if at >= 0 else use.at
-
-    def _references(self, use: Use, line: int, guards: Guards) -> list[Call]:
-        found = []
-        names = self.names
-        texts: tuple[str, ...] = use.arguments
-        if use.template:
-            texts = (*texts, *(t.strip() for t in use.template.split(",")))
-        for text in texts:
-            if not text or text[-1] in ")\"'" or text[0] in "\"(['0123456789!" or (text.isidentifier() and text not in names):
-                continue
-            m = _REFERENCE.match(text)
-            if m is None:
-                continue
-            name = m.group(1)
-            last = name.rsplit("::", 1)[-1]
-            if last in names or (last != name and _CONSTANT.match(last) is None and not name.startswith("std::")):
-                found.append(Call(name, "reference", line, (), (m.group(2) or "")[:CUT], line, guards, use.conditions))
-        return found
-
-    def _messages(self, outer: Guards, *, uniform: bool) -> list[tuple[int, Call]]:
-        found = []
-        for pattern in (_MESSAGE, _MESSAGE_TO_RESULT):
-            for m in pattern.finditer(self.code, self.start, self.end):
-                name = f"{m.group(1)} {m.group(2)}" if pattern is _MESSAGE else f"] {m.group(1)}"
-                number = self.source.line(m.end(m.lastindex or 0) - 1)
-                guards: Guards = () if uniform else _inner(self.source.guards(m.start()), outer)
-                found.append((m.start(), Call(name, "message", number, (), "", number, guards, self.brackets.get(m.start(), ()))))
-        return found
-
-
-def _inner(guards: Guards, outer: Guards) -> Guards:
-    """The conditions that are not around the whole definition."""
-    return guards[len(outer) :] if guards[: len(outer)] == outer else tuple(g for g in guards if g not in outer)

@@ -10,7 +10,8 @@ from msgspec.structs import replace as replaced
 
 from cartographer.model.fact import Definition, FileFacts, MacroUse
 from cartographer.model.location import Language
-from cartographer.scan.calls import BodyReader, Uses
+from cartographer.scan.body_facts import Uses
+from cartographer.scan.calls import BodyReader
 from cartographer.scan.inside import outline, use_arguments
 from cartographer.scan.metal import host_kernels, is_metal, unformatted
 from cartographer.scan.objc import take_out

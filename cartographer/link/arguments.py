@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arguments of calls and of templates as they are written: where each ends, and what it names, constructs or is."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cartographer.model.fact import Call
+
+_NAME = re.compile(r"&?\s*((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?$", re.DOTALL)
+_CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*[)}]$", re.DOTALL)
+_WRAPS = re.compile(r"[a-z]\w*(?<!_cast)<[^()]*>\s*\(\s*([A-Z]\w*(?:<[^()]*>)?\s*[({].*[)}])\s*\)", re.DOTALL)
+_WRAPS_LAMBDA = re.compile(r"\s*[a-z]\w*\s*<[^()]*>\s*\(\s*\[")
+_LAMBDA = ("[", "^")
+_MEMBER = re.compile(r"\.|->|::")
+
+
+@lru_cache(maxsize=65536)
+def member(name: str) -> str:
+    """The last name of a chain of members."""
+    return _MEMBER.split(name)[-1].strip()
+
+
+@lru_cache(maxsize=65536)
+def constructed(argument: str) -> str:
+    """The class that an argument constructs: `MulFunctor` of `MulFunctor<T>(a)`, also where a function template wraps it as in
+    `func_wrapper<out_t>(MulFunctor<T>(a))`; "" when it constructs none.
+    """
+    text = argument.strip()
+    if (wrapped := _WRAPS.fullmatch(text)) is not None:
+        return constructed(wrapped[1])
+    match = _CONSTRUCTED.match(text) if text.endswith((")", "}")) else None
+    return match[1] if match is not None else ""
+
+
+def is_lambda(argument: str) -> bool:
+    """Whether an argument is a lambda, or one that a function template wraps: `func_wrapper<out_t>([] GPU_LAMBDA …)`."""
+    return ("[" in argument or "^" in argument) and (argument.lstrip().startswith(_LAMBDA) or _WRAPS_LAMBDA.match(argument) is not None)
+
+
+def split_template(text: str) -> list[str]:
+    """Template arguments, split at the commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        depth += (char in "<(") - (char in ">)")
+        if char == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [p for p in (*parts, text[start:].strip()) if p]
+
+
+def arguments_at(text: str, opening: int) -> tuple[str, ...]:
+    """The arguments between the parenthesis at `opening` and the one that closes it."""
+    depth, start, found = 0, opening + 1, []
+    for at in range(opening, len(text)):
+        depth += (text[at] in "([{") - (text[at] in ")]}")
+        if depth == 0 or (depth == 1 and text[at] == ","):
+            found.append(text[start:at].strip())
+            start = at + 1
+        if depth == 0:
+            break
+    return tuple(found)
+
+
+def number_of(call: Call) -> int | None:
+    """The number of arguments; None when it cannot be told (packs, macros)."""
+    if call.form not in ("call", "launch") or any(a.endswith("...") or a.isupper() or (a[:1] == "[" and "]" not in a) for a in call.arguments):
+        return None
+    return len(call.arguments)
+
+
+@lru_cache(maxsize=65536)
+def named(argument: str) -> str:
+    """The name that an argument is, with or without `&` and template arguments: `&add_stub`; "" when it is an expression."""
+    match = _NAME.match(argument.strip())
+    return match[1] if match is not None else ""
