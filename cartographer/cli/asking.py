@@ -92,15 +92,17 @@ def show_command(op: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
 def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
     """Find operators, Python names, bindings, Nodes, kernels, stubs, files and symbols by words of their names."""
     from cartographer.errors import NotFound
-    from cartographer.query import operators, search, where_json, where_text
+    from cartographer.query import search
 
     text = typed(words)
     with open_atlas(atlas) as reader:
         hits = search.search(reader, text, limit, kinds or KINDS)
         if not hits:
+            from cartographer.query import operators
+
             near = operators.near_misses(reader.lookup, text)
             raise NotFound(f"no name holds {text!r}", hint=f"did you mean {', '.join(near)}?" if near else None)
         if as_json:
-            put_json(where_json.hits(hits))
+            put_json(search.as_json(hits))
         else:
-            put(where_text.hits(hits, ink()))
+            put(search.text(hits, ink()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Colours for a terminal, and nothing at all elsewhere."""
+"""Lines for people: colours for a terminal, and nothing at all elsewhere; names, as many as can be read at a glance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import TextIO
 
 
@@ -50,3 +50,9 @@ class Ink:
     def bad(self, text: str) -> str:
         """An error."""
         return self._in("31", text)
+
+
+def short(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"

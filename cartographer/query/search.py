@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cartographer.query.ink import short
 from cartographer.store.search_words import KINDS, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cartographer.query.ink import Ink
     from cartographer.store.reader import Reader
     from cartographer.store.values import Hit, Match
 
@@ -20,6 +24,18 @@ def search(reader: Reader, text: str, most: int = 20, kinds: tuple[str, ...] = K
         matches, wanted = _most_words(reader.search.matches(text, kinds=kinds, any_word=True), wanted.split())
     matches.sort(key=lambda match: _rank(match, wanted))
     return tuple(reader.search.hit(match) for match in matches[:most])
+
+
+def as_json(found: Iterable[Hit]) -> list[dict[str, Any]]:
+    """What a search found, for programs."""
+    return [{"kind": h.kind, "name": h.label, "detail": h.detail, "path": h.path, "line": h.line, "operators": list(h.operators)} for h in found]
+
+
+def text(found: Iterable[Hit], ink: Ink) -> Iterator[str]:
+    """What a search found: name, kind, place."""
+    for hit in found:
+        place = f"{hit.path}:{hit.line}" if hit.path else short(hit.operators, 3)
+        yield f"{hit.kind:<9}  {ink.strong(hit.label)}  {ink.place(place) if hit.path else place}  {ink.faint(hit.detail)}".rstrip()
 
 
 def _most_words(matches: tuple[Match, ...], words: list[str]) -> tuple[list[Match], str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cartographer.query import export, operators, where_text
+from cartographer.query.ink import short
 from cartographer.query.where import Descent, in_order, main_step, not_found
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def one(o: Operator, ink: Ink) -> Iterator[str]:
         yield from _rows(backend, _kernel(o, backend, ink))
     if o.autograd:
         yield from _rows("backward", list(_autograd(o.autograd, ink)))
-    yield from _rows("calls", [where_text.short(o.callees, 12)] if o.callees else [])
-    yield from _rows("called by", [where_text.short(o.callers, 12)] if o.callers else [])
+    yield from _rows("calls", [short(o.callees, 12)] if o.callees else [])
+    yield from _rows("called by", [short(o.callers, 12)] if o.callers else [])
     yield from _rows("age", [f"{thing}: {date or 'not known'}" for thing, date in o.age.items()])
     yield from _rows("also", [f"{key}: {value}" for key, value in o.extra.items()])
 

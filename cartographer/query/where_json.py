@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The answers of `where` and `search` for programs."""
+"""The answers of `where` for programs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from cartographer.query import export
 from cartographer.query.where import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from cartographer.query.reverse import Backwards
     from cartographer.query.where import Descent
-    from cartographer.store.values import Hit
 
 
 def record(answer: Where | Backwards, deep: Callable[[Descent], list[dict[str, Any]]] | None = None) -> dict[str, Any]:
@@ -44,8 +43,3 @@ def _back(answer: Backwards) -> dict[str, Any]:
             for r in answer.reaches
         ],
     }  # fmt: skip
-
-
-def hits(found: Iterable[Hit]) -> list[dict[str, Any]]:
-    """What a search found."""
-    return [{"kind": h.kind, "name": h.label, "detail": h.detail, "path": h.path, "line": h.line, "operators": list(h.operators)} for h in found]

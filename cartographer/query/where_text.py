@@ -6,16 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Status
+from cartographer.query.ink import short
 from cartographer.query.where import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from cartographer.model.operator import Step
     from cartographer.query.ink import Ink
     from cartographer.query.reverse import Backwards
     from cartographer.query.where import Descent
-    from cartographer.store.values import Hit
 
     Deep = Callable[[Descent], Iterable[str]]
 
@@ -32,19 +32,13 @@ def text(answer: Where | Backwards, ink: Ink, *, everything: bool = False, deep:
         yield from _back(answer, ink, everything=everything)
 
 
-def short(names: Sequence[str], most: int = _NAMES) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - most
-    return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"
-
-
 def _down(answer: Where, ink: Ink, *, everything: bool, deep: Deep | None) -> Iterator[str]:
     for through in answer.named.through:
         yield f"{ink.place(f'{through.path}:{through.line}')}  {through.name}"
     if answer.named.through or not answer.named.exact:
         yield ink.faint(f"# {answer.named.said}")
     if not answer.descents:
-        yield ink.faint(f"# {short(answer.named.names)}: no backend of this atlas has a chain for it")
+        yield ink.faint(f"# {short(answer.named.names, _NAMES)}: no backend of this atlas has a chain for it")
     whole = answer.descents if everything else _main_ones(answer)
     for descent in whole:
         yield from _descent(descent, ink, everything=everything)
@@ -138,10 +132,3 @@ def _back(answer: Backwards, ink: Ink, *, everything: bool) -> Iterator[str]:
 
 def _ways(answer: Backwards, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"{r.backend} {r.role}".strip() for r in answer.reaches if r.operator == name))
-
-
-def hits(found: Iterable[Hit], ink: Ink) -> Iterator[str]:
-    """What a search found: name, kind, place."""
-    for hit in found:
-        place = f"{hit.path}:{hit.line}" if hit.path else short(hit.operators, 3)
-        yield f"{hit.kind:<9}  {ink.strong(hit.label)}  {ink.place(place) if hit.path else place}  {ink.faint(hit.detail)}".rstrip()

@@ -115,5 +115,5 @@ class SearchReader:
 
     def _symbol(self, match: Match) -> Hit:
         with database.explained(self.path):
-            (symbol,) = Symbols(self._connection).select("WHERE s.id = ?", match.number)
-        return Hit(match.kind, symbol.qualname, symbol.kind, symbol.path, symbol.line)
+            qualname, kind, path, line = Symbols(self._connection).place(match.number)
+        return Hit(match.kind, qualname, kind, path, line)

@@ -8,13 +8,13 @@ import zlib
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from cartographer.model.atlas import Symbol
 from cartographer.store.ledger import as_json, storable
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
+    from cartographer.model.atlas import Symbol
     from cartographer.store.ledger import Ledger
 
 BLOCK = 512  # symbols whose signatures are packed together
@@ -60,11 +60,18 @@ class Symbols:
 
     def select(self, condition: str, *values: Any) -> tuple[Symbol, ...]:
         """The symbols that fulfil a condition: what follows after the names of the tables (symbol is `s`, its path `p`)."""
+        from cartographer.model.atlas import Symbol  # here, since a search does without it and is to answer at once
+
         found = self._connection.execute(f"{_SYMBOL} {condition}", values).fetchall()
         return tuple(
             Symbol(name, qualname, kind, path, line, end_line, self._signature(number), tuple(json.loads(guards)) if guards else ())
             for number, name, qualname, kind, path, line, end_line, guards in found
         )
+
+    def place(self, number: int) -> tuple[str, str, str, int]:
+        """The qualified name, kind, path and line of one symbol."""
+        ((_, _, qualname, kind, path, line, _, _),) = self._connection.execute(f"{_SYMBOL} WHERE s.id = ?", (number,))
+        return qualname, kind, path, line
 
     def _signature(self, number: int) -> str:
         block, place = divmod(number, BLOCK)
