@@ -15,6 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.operator import Origin
+from cartographer.model.schema import FunctionSchema, SchemaError
 from cartographer.model.source import SourceKind
 from cartographer.render import coverage, urls
 from cartographer.render.ground import Ground
@@ -263,19 +264,30 @@ def page_keys(names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
 
 
 def main_of(operators: Sequence[Operator]) -> Operator:
-    """The overload that a plain call in Python most likely means: bound, written by hand, neither in place nor out=."""
+    """The overload that a plain call in Python most likely means: bound, written by hand, neither in place nor out=,
+    with numbers rather than names for the dimensions.
+    """
 
-    def rank(op: Operator) -> tuple[bool, bool, bool, bool, bool, str]:
+    def rank(op: Operator) -> tuple[bool, bool, bool, bool, bool, int, str]:
         return (
             op.origin is Origin.GENERATED,
             op.base.endswith("_") and not op.base.endswith("__"),
             "out" in op.overload.split("_") or op.overload.endswith("out"),
             not op.bindings,
             op.overload not in ("Tensor", "", "self"),
+            _names_in(op),
             op.name,
         )
 
     return min(operators, key=rank)
+
+
+def _names_in(op: Operator) -> int:
+    """How many strings a call passes, none where the schema cannot be read: a `Dimname` is one (aten/src/ATen/core/Dimname.h)."""
+    try:
+        return sum(a.element == "str" for a in FunctionSchema.parse(op.schema).arguments) if "str" in op.schema else 0
+    except SchemaError:
+        return 0
 
 
 def _open(found: dict[str, Folder], path: str) -> Folder:

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The overload that leads a page."""
+
+import pytest
+
+from cartographer.model.location import Location
+from cartographer.model.operator import Operator, Origin
+from cartographer.render.catalog import main_of
+
+
+def _operator(schema: str, origin: Origin = Origin.YAML) -> Operator:
+    return Operator(schema.partition("(")[0], schema, origin, Location("list.yaml", 1))
+
+
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        ("aten::soft.int(Tensor self, int dim) -> Tensor", ["aten::soft.Dimname(Tensor self, str dim) -> Tensor"]),
+        ("aten::flat.using_ints(Tensor self, int dim) -> Tensor", ["aten::flat.DimnameList(Tensor self, str[] dims, str out_dim) -> Tensor", "aten::flat.named_out_dim(Tensor self, int dim, str out_dim) -> Tensor"]),
+        ("aten::strew.src(Tensor self, Tensor src) -> Tensor", ["aten::strew.reduce(Tensor self, Tensor src, *, str reduce) -> Tensor"]),
+        ("aten::zip.Tensor(Tensor self, str how) -> Tensor", ["aten::zip.int(Tensor self, int how) -> Tensor"]),
+        ("aten::far.Dimname(Tensor self, str dim) -> Tensor", ["aten::far.int_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)"]),
+    ],
+    ids=["a name", "names", "a way", "Tensor all the same", "out all the same"],
+)
+def test_numbers_lead_before_names(first: str, others: list[str]) -> None:
+    assert main_of([_operator(schema) for schema in (*others, first)]).schema == first
