@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cartographer.scan.text import split_commas
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -95,7 +97,7 @@ def _returns(text: str, classes: Mapping[str, str]) -> str | None:
     if inner is None:
         typed = schema_type(text, named=False, classes=classes)
         return None if typed is None else f"{typed} _0"
-    parts = [schema_type(part, named=False, classes=classes) for part in _split(inner)]
+    parts = [schema_type(part, named=False, classes=classes) for part in split_commas(inner, "<(", ">)")]
     if None in parts:
         return None
     return "(" + ", ".join(f"{p} _{n}" for n, p in enumerate(parts)) + ")"
@@ -121,13 +123,3 @@ def schema_type(text: str, *, named: bool, classes: Mapping[str, str] | None = N
 def _template(text: str, names: frozenset[str] | set[str]) -> str | None:
     found = re.match(r"(?:::)?(?:\w+::)*(\w+)\s*<(.*)>\Z", text.strip(), re.DOTALL)
     return found.group(2) if found is not None and found.group(1) in names else None
-
-
-def _split(text: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for at, sign in enumerate(text):
-        depth += (sign in "<(") - (sign in ">)")
-        if sign == "," and depth == 0:
-            parts.append(text[start:at])
-            start = at + 1
-    return [*parts, text[start:]]

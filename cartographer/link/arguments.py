@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from cartographer.scan.text import split_commas
+
 if TYPE_CHECKING:
     from cartographer.model.fact import Call
 
@@ -15,6 +17,7 @@ _CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*
 _WRAPS = re.compile(r"[a-z]\w*(?<!_cast)<[^()]*>\s*\(\s*([A-Z]\w*(?:<[^()]*>)?\s*[({].*[)}])\s*\)", re.DOTALL)
 _WRAPS_LAMBDA = re.compile(r"\s*[a-z]\w*\s*<[^()]*>\s*\(\s*\[")
 _LAMBDA = ("[", "^")
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _MEMBER = re.compile(r"\.|->|::")
 
 
@@ -22,6 +25,11 @@ _MEMBER = re.compile(r"\.|->|::")
 def member(name: str) -> str:
     """The last name of a chain of members."""
     return _MEMBER.split(name)[-1].strip()
+
+
+def first_member(name: str) -> str:
+    """The first name of a chain of members."""
+    return _MEMBER.split(name)[0].strip()
 
 
 @lru_cache(maxsize=65536)
@@ -36,6 +44,13 @@ def constructed(argument: str) -> str:
     return match[1] if match is not None else ""
 
 
+@lru_cache(maxsize=65536)
+def parameter_name(parameter: str) -> str:
+    """The name of a parameter, of a function or a template: `dim` of `int64_t dim = -1`; "" when it has none."""
+    words = _IDENTIFIER.findall(parameter.partition("=")[0])
+    return words[-1] if words else ""
+
+
 def is_lambda(argument: str) -> bool:
     """Whether an argument is a lambda, or one that a function template wraps: `func_wrapper<out_t>([] GPU_LAMBDA …)`."""
     return ("[" in argument or "^" in argument) and (argument.lstrip().startswith(_LAMBDA) or _WRAPS_LAMBDA.match(argument) is not None)
@@ -43,13 +58,7 @@ def is_lambda(argument: str) -> bool:
 
 def split_template(text: str) -> list[str]:
     """Template arguments, split at the commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        depth += (char in "<(") - (char in ">)")
-        if char == "," and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    return [p for p in (*parts, text[start:].strip()) if p]
+    return [part for part in split_commas(text, "<(", ">)") if part]
 
 
 def arguments_at(text: str, opening: int) -> tuple[str, ...]:

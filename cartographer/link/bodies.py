@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from cartographer.link import conditions as told
-from cartographer.link.arguments import arguments_at, constructed, is_lambda, member, named, number_of, split_template
+from cartographer.link.arguments import (
+    arguments_at,
+    constructed,
+    first_member,
+    is_lambda,
+    member,
+    named,
+    number_of,
+    parameter_name,
+    split_template,
+)
 from cartographer.link.composites import types_around
 from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQUESTS, NEVER
@@ -45,7 +55,6 @@ _CALL_LINES = 20  # over which a call may run
 TEXT = 100  # longer arguments are expressions
 _NAME_ALONE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(.:<\"]|->)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_MEMBER = re.compile(r"\.|->|::")
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 # Code of kernels, and within it the plumbing that all kernels use and that leads anywhere.
 _SCOPE = (
@@ -100,8 +109,8 @@ class Bodies:
         if known is None:
             parameters: dict[str, str] = {}
             for parameter in defined.fact.parameters:
-                if words := _IDENTIFIER.findall(parameter.partition("=")[0]):
-                    parameters.setdefault(words[-1], parameter)
+                if name := parameter_name(parameter):
+                    parameters.setdefault(name, parameter)
             known = self._read[id(defined)] = Body(types_around(defined.fact), parameters)
             known.spots = tuple(self._spots(defined, known))
             if defined.fact.signs:
@@ -286,7 +295,7 @@ class Bodies:
         return known
 
     def _receiver(self, spot: Spot, body: Body) -> str:
-        name = _MEMBER.split(spot.call.name)[0].strip()
+        name = first_member(spot.call.name)
         if not name:
             before = spot.inside.fact.calls[spot.order - 1] if spot.order else None
             return self.result(before.name) if before is not None and before.form in ("call", "method") else ""
@@ -299,7 +308,7 @@ class Bodies:
         """The type that a function gives back, when all functions of its name agree: the class of the object that they make,
         else what they are declared with.
         """
-        last = _MEMBER.split(function)[-1]
+        last = member(function)
         made = {c.template for d in self.index.named(last) if self.follows(d) for c in d.fact.calls if bare(c.name) in _MAKERS}
         if len(made) == 1:
             return made.pop()
@@ -349,7 +358,7 @@ class Bodies:
 
 def _of_template(defined: Defined, parameters: Mapping[str, str]) -> frozenset[str]:
     """The parameters whose types are parameters of the template: callables, mostly."""
-    types = {words[-1] for p in split_template(defined.fact.template) if (words := _IDENTIFIER.findall(p.partition("=")[0]))} if defined.fact.template else ()
+    types = {name for p in split_template(defined.fact.template) if (name := parameter_name(p))} if defined.fact.template else ()
     return frozenset(name for name, written in parameters.items() if types and types.intersection(_IDENTIFIER.findall(written.rpartition(name)[0])))
 
 

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.arguments import split_template
+from cartographer.link.arguments import parameter_name, split_template
 from cartographer.link.conditions import value
 from cartographer.link.index import CLASSES, bare
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Bound = tuple[tuple[str, str], ...]  # a template's parameters with their values
 _COMMENT = re.compile(r"/\*.*?\*/")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _COMPARES = re.compile(r"\*?(\w+)\s*([!=])=\s*(\"[^\"]*\"|[\w:]+)")
 _LABEL = re.compile(r"case (?:\w+::)*(\w+)::(\w+)")
 _ENUMERATOR = re.compile(r"(?:\w+::)*(\w+)::([A-Z]\w*)")
@@ -135,12 +134,12 @@ class Binder:
         if call.form not in ("call", "method", "construct") or not arguments:
             return
         for number, parameter in enumerate(target.fact.parameters):
-            words = _IDENTIFIER.findall(parameter.partition("=")[0])
+            name = parameter_name(parameter)
             text = arguments[number].strip() if number < len(arguments) else parameter.partition("=")[2].strip()
-            if not words or not text:
+            if not name or not text:
                 continue
-            yield words[-1], text
-            yield words[-1] + _HAS_VALUE, self._has_value(text, inside) if "optional" in parameter else ""
+            yield name, text
+            yield name + _HAS_VALUE, self._has_value(text, inside) if "optional" in parameter else ""
 
     def _has_value(self, text: str, inside: Defined) -> str:
         """Whether what is given for an optional is a value; "" when it cannot be told."""
@@ -158,4 +157,4 @@ def _terms_of(condition: str) -> frozenset[str]:
 @lru_cache(maxsize=16384)
 def template_names(template: str) -> tuple[str, ...]:
     """The names of a template's parameters."""
-    return tuple(words[-1] for p in split_template(template) if (words := _IDENTIFIER.findall(p.partition("=")[0])))
+    return tuple(name for p in split_template(template) if (name := parameter_name(p)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
-from cartographer.link.arguments import split_template
+from cartographer.link.arguments import first_member, split_template
 from cartographer.link.bodies import LITERALS, NOWHERE, SCHEMA, SWITCH
 from cartographer.link.bound import Binder, left, template_names
 from cartographer.link.conditions import either, on_device, together
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 _CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
 _DEVICE = re.compile(r"(?:at::|c10::)?(?:k|DeviceType::)(CPU|CUDA|MPS|XPU|HIP)")
 _TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\((?:at::|c10::)?kCPU\))")
-_MEMBER = re.compile(r"\.|->|::")
 _OVERRIDERS = 8  # followed and shown
 _HANDED_ON = 2  # functions through which a template argument is followed
 _CLASSES_AT_MOST = 6  # a method that more classes have tells nothing
@@ -281,7 +280,7 @@ class CallGraph:
         if spot.call.form == "reference":
             handing = (s for s in self.bodies.of(spot.inside).spots if s.call.line == spot.call.line and spot.call.name in s.handed.callbacks)
             return next((self._run_handed(cls, s) for s in handing), runs)
-        return self._taking(runs, self.handed.called_with(spot), spot)
+        return self._taking(runs, self.bodies.called_with(spot.call, spot.inside), spot)
 
     def _taking(self, runs: tuple[Defined, ...], arguments: tuple[str, ...], spot: Spot) -> tuple[Defined, ...]:
         """The call operators that take these arguments; all when that cannot be told."""
@@ -293,7 +292,7 @@ class CallGraph:
         runs = self.handed.runs(cls)
         if len(runs) < 2 or runs[0].name != "operator()":
             return runs
-        entered = [d for s in self._called_as(spot, cls.name) for d in self._taking(runs, s.call.arguments or self.handed.called_with(s), s)]
+        entered = [d for s in self._called_as(spot, cls.name) for d in self._taking(runs, s.call.arguments or self.bodies.called_with(s.call, s.inside), s)]
         return tuple(dict.fromkeys(entered)) or runs
 
     def _called_as(self, spot: Spot, name: str, depth: int = 0) -> Iterator[Spot]:
@@ -354,7 +353,7 @@ class CallGraph:
         """
         if member == "execute" and any(include.target.startswith("cudnn_frontend") for include in self.index.files[spot.scope.path].includes):
             return "cuDNN"
-        if member == "run" and self.bodies.is_of_cutlass(spot.inside, _MEMBER.split(spot.call.name)[0].strip()):
+        if member == "run" and self.bodies.is_of_cutlass(spot.inside, first_member(spot.call.name)):
             return "CUTLASS"
         return "CUDA driver" if DRIVER.fullmatch(member) else ""
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.bound import bound_by
-from cartographer.link.called import COMPOSITE, Below
+from cartographer.link.callees import COMPOSITE, Below, Callees
 from cartographer.link.descent import Descent
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
@@ -216,7 +216,7 @@ class ChainMaker:
 
     @cached_property
     def _descent(self) -> Descent:
-        return Descent(self.tree, self._onward, lambda name: self.callers[name], self.questions)
+        return Descent(self.tree, Callees(self.tree, self._onward, lambda name: self.callers[name], self.questions))
 
     def _onward(self, operator: Operator, key: str) -> Below | None:
         """The steps of an operator that another one calls; None while it is being worked out itself."""

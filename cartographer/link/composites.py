@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from cartographer.link.arguments import parameter_name
 from cartographer.link.signatures import ANY, parameter_type, schema_of, schema_type
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ _ARGUMENTS = tuple((kind, re.compile(pattern)) for kind, pattern in (
     ("Scalar", r"^(at::|c10::)?Scalar\("),
 ))  # fmt: skip
 _NOTE = re.compile(r"^/\*.*?\*/\s*")  # the name of a parameter, before the argument
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _CONTAINER = frozenset(("data", "size", "empty"))  # members that the containers of C++ have too
 _OPTIONS = ("ScalarType", "Layout", "Device", "bool")
 
@@ -285,7 +285,6 @@ def types_around(definition: Definition) -> dict[str, str]:
     """The classes of types of a function's parameters by name, and those of the members that structured kernels have."""
     known: dict[str, str] = {}
     for parameter in definition.parameters:
-        name = _IDENTIFIER.findall(parameter.partition("=")[0])
-        if name:
-            known[name[-1]] = parameter_type(parameter)
+        if name := parameter_name(parameter):
+            known[name] = parameter_type(parameter)
     return known

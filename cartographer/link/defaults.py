@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from cartographer.link.arguments import parameter_name
 from cartographer.link.conditions import negation, value, weight
 from cartographer.model.schema import FunctionSchema, SchemaError
 from cartographer.model.schema_text import CONSTANTS
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _EQUALS = re.compile(r"(?<![\w.>])(\w+) == (?:static_cast<\w+>\()?(-?\d+(?:\.\d+)?)\b")
 _NUMBERS = ("Scalar", "float")
 _COMPARES = re.compile(r"(\w+) ([!=<>]=?) (?:(?:at::)?Reduction::(\w+)|(-?\d+(?:\.\d+)?))")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?")
 _GIVEN = re.compile(r"(\w+)\.has_value\(\)")
@@ -80,7 +80,7 @@ def _numbers(conditions: Conditions) -> Iterable[tuple[str, float]]:
 
 def parameter_names(function: Defined) -> tuple[str, ...]:
     """The names of a function's parameters."""
-    return tuple(words[-1] if (words := _IDENTIFIER.findall(p.partition("=")[0])) else "" for p in function.fact.parameters)
+    return tuple(map(parameter_name, function.fact.parameters))
 
 
 @lru_cache(maxsize=4096)

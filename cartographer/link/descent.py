@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cartographer.link.bodies import LITERALS
-from cartographer.link.called import STEPS, SWITCH, Below, Called
+from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
 from cartographer.link.conditions import is_rare, is_switched, weight
 from cartographer.link.entries import DEVICE_OF_KEY
@@ -32,7 +32,7 @@ from cartographer.link.steps import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
@@ -51,19 +51,11 @@ CARRIED = 3  # functions that bear an operator's name, where nothing else is kno
 
 @dataclass
 class Descent:
-    """Works out what is below entries; `onward` gives the steps of a called operator on a key, `questions` are the operators
-    that read no data of a tensor.
-    """
+    """Works out what is below entries."""
 
     tree: Tree
-    onward: Callable[[Operator, str], Below | None]
-    callers: Callable[[str], int]
-    questions: Collection[str] = ()
-    _called: Called = field(init=False, repr=False)
+    callees: Callees
     _known: dict[tuple[int, str, bool, str, Bound], Below] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        self._called = Called(self.tree, self.onward, self.callers, self.questions)
 
     def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
         """The steps below one entry; `bound` are the template arguments with which it is registered."""
@@ -81,25 +73,25 @@ class Descent:
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
-            return Below(once([*steps, *self._called.shown(reach.operators, defined, key), *self._called.for_others(reach.operators, defined, key)]))
+            return Below(once([*steps, *self.callees.shown(reach.operators, defined, key), *self.callees.for_others(reach.operators, defined, key)]))
         plain = [w for w in ways if w.site.kind == PLAIN]
         real = [w for w in ways if w.site.kind not in ("dispatch", PLAIN)]
         shaping = [] if real else [w for w in reach.ways if w.site.library == GRAPH and not self.tree.search(key).elsewhere(w.site)]
         real = real or shaping
-        if real and self._called.switches(real[0], reach.operators, key):
-            return Below(once([*self._called.shown(self._called.here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
+        if real and self.callees.switches(real[0], reach.operators, key):
+            return Below(once([*self.callees.shown(self.callees.here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
-            here = self._called.here(reach.operators, key)
-            beside_it = [*self._called.beside(here, operator), *self._called.leaving(here, defined, operator, key), *self._called.own(reach.operators, defined, operator, key)]
+            here = self.callees.here(reach.operators, key)
+            beside_it = [*self.callees.beside(here, operator), *self.callees.leaving(here, defined, operator, key), *self.callees.own(reach.operators, defined, operator, key)]
             return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True)
-        calls = self._called.shown(reach.operators, defined, key)
+        calls = self.callees.shown(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
-            return Below(once(self._called.shown(self._called.here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
-        onward = self._called.onward(reach.operators, defined, operator, key)
+            return Below(once(self.callees.shown(self.callees.here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
+        onward = self.callees.onward(reach.operators, defined, operator, key)
         arranges = bool(shaping) and weight(shaping[0].site.conditions) == 0
         steps = calls
         if onward.works and not (onward.strange and (arranges or (not real and _own_types(ways, defined)))):
-            if not self._called.composed(reach.operators, operator):
+            if not self.callees.composed(reach.operators, operator):
                 steps = [*before(calls, defined, onward.steps), *onward.steps]
         elif real or ways:
             steps = self._ways([*real, *plain], defined, operator, key) if real else [*self._ways(plain or ways[:1], defined, operator, key), *calls[:BEFORE]]
@@ -110,7 +102,7 @@ class Descent:
         """Where a composite goes on, when another operator calls it: through the called operator that bears its name or a part
         of it. `works` says whether any of those that it calls gets to the device.
         """
-        onward = self._called.onward(self.tree.search(key).reach(defined).operators, defined, operator, key)
+        onward = self.callees.onward(self.tree.search(key).reach(defined).operators, defined, operator, key)
         return replace(onward, steps=()) if onward.strange else onward
 
     # --- ways -----------------------------------------------------------------------------------------------------
@@ -242,8 +234,8 @@ class Descent:
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
         ways.sort(key=lambda w: w.site.kind == PLAIN)
         if not ways or ways[0].site.kind == PLAIN:
-            onward = self._called.onward(reach.operators, kernel, operator, key)
-            calls = self._called.shown(reach.operators, kernel, key)
+            onward = self.callees.onward(reach.operators, kernel, operator, key)
+            calls = self.callees.shown(reach.operators, kernel, key)
             if onward.works:
                 return trimmed([*steps, *before(calls, kernel, onward.steps), *onward.steps], STEPS - 1)
             if not ways:

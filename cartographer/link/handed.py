@@ -72,7 +72,7 @@ class Handed:
         """Variables that hold a lambda or a functor, among the arguments: `MulFunctor<T> f; gpu_kernel(iter, f);`, those of the
         file too; of an object that is made and called in one, the arguments of that call.
         """
-        arguments = spot.call.arguments or (self.called_with(spot) if spot.call.form in ("call", "construct") else ())
+        arguments = spot.call.arguments or (self.bodies.called_with(spot.call, spot.inside) if spot.call.form in ("call", "construct") else ())
         names = [m[1] for a in arguments if len(a) < TEXT and (m := _WRAPPED.match(a.strip()))]
         if not names:
             return
@@ -124,10 +124,6 @@ class Handed:
         """What a functor runs: its call operators, else its other methods."""
         methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end and self.names.has(d)]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
-
-    def called_with(self, spot: Spot) -> tuple[str, ...]:
-        """The arguments of the call operator, where a functor is made and called in one: `Functor<true>()(self, dim)`."""
-        return self.bodies.called_with(spot.call, spot.inside)
 
     def constructors(self, cls: Defined) -> tuple[Defined, ...]:
         """The constructors of a class: one that is a graph builds it."""

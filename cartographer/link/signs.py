@@ -47,4 +47,3 @@ def signs_of(files: Mapping[str, FileFacts]) -> Signs:
             if match is not None and match[1] != "=" and "Tensor" in definition.qualname and len(definition.calls) == 1:
                 (between if definition.parameters else before).setdefault(match[1], definition.calls[0].name)
     return Signs(between, before)
-

@@ -115,7 +115,7 @@ def call_step(call: OperatorCall) -> Step:
     site = call.site
     assert site.called is not None
     note = site.called.operators[0] if len(site.called.operators) == 1 else " or ".join(site.called.operators[:4])
-    if site.call is not None and site.call.form == "sign":
+    if site.call is not None and call.is_sign:
         note = f"{note}{_AS_SIGN}{site.call.name}"
     return Step("calls", site.name, site.path, site.line, _in_macro(note, site), site.branch)
 

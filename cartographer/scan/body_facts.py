@@ -55,6 +55,7 @@ class BodyFacts:
         self.names = names
         self.read = read
         self.messages = messages
+        self.outer = source.guards(read.start)
 
     def uses(self) -> Uses:
         """All of it."""
@@ -62,7 +63,6 @@ class BodyFacts:
 
     def _result(self) -> tuple[Call, ...]:
         source = self.source
-        outer = source.guards(self.read.start)
         if sides := choices(self.source.code, self.read.start, self.read.end):
             self._choose(sides)
         uniform = source.one_condition(self.read.start, self.read.end)
@@ -71,7 +71,7 @@ class BodyFacts:
         begins: list[int] = []  # where each of them begins
         for use in self.read.uses:
             at = use.at
-            guards: Guards = () if uniform else _inner(source.guards(at), outer)
+            guards: Guards = () if uniform else _inner(source.guards(at), self.outer)
             number = bisect_right(line_ends, self._name_at(use)) + 1
             calls.append(Call(
                 use.name, use.form, number, use.arguments, use.template,
@@ -83,7 +83,7 @@ class BodyFacts:
                 begins += [at] * (len(calls) - len(begins))
         if not self.messages:
             return tuple(calls)
-        both = [*zip(begins, calls, strict=True), *self._messages(() if uniform else outer, uniform=uniform)]
+        both = [*zip(begins, calls, strict=True), *self._messages(uniform=uniform)]
         return tuple(call for _, call in sorted(both, key=lambda pair: pair[0]))
 
     def _choose(self, sides: list[Choice]) -> None:
@@ -98,17 +98,17 @@ class BodyFacts:
     def _ways_out(self) -> tuple[Exit, ...]:
         if not self.read.exits:
             return ()
-        line, outer = self.source.line, self.source.guards(self.read.start)
+        line = self.source.line
         return tuple(
-            Exit(e.condition, line(e.after), line(e.end if e.end >= 0 else self.read.end), _inner(self.source.guards(e.after), outer)) for e in self.read.exits
+            Exit(e.condition, line(e.after), line(e.end if e.end >= 0 else self.read.end), _inner(self.source.guards(e.after), self.outer)) for e in self.read.exits
         )
 
     def _tell_signs(self) -> tuple[Call, ...]:
         if not self.read.signs:
             return ()
-        outer, line = self.source.guards(self.read.start), self.source.line
+        line = self.source.line
         return tuple(
-            Call(s.sign, "sign", line(s.at), s.operands, "", line(s.at), _inner(self.source.guards(s.at), outer), conditions)
+            Call(s.sign, "sign", line(s.at), s.operands, "", line(s.at), _inner(self.source.guards(s.at), self.outer), conditions)
             for s, conditions in self.read.signs
         )
 
@@ -138,13 +138,13 @@ class BodyFacts:
                 found.append(Call(name, "reference", line, (), (m.group(2) or "")[:CUT], line, guards, use.conditions))
         return found
 
-    def _messages(self, outer: Guards, *, uniform: bool) -> list[tuple[int, Call]]:
+    def _messages(self, *, uniform: bool) -> list[tuple[int, Call]]:
         found = []
         for pattern in (_MESSAGE, _MESSAGE_TO_RESULT):
             for m in pattern.finditer(self.source.code, self.read.start, self.read.end):
                 name = f"{m.group(1)} {m.group(2)}" if pattern is _MESSAGE else f"] {m.group(1)}"
                 number = self.source.line(m.end(m.lastindex or 0) - 1)
-                guards: Guards = () if uniform else _inner(self.source.guards(m.start()), outer)
+                guards: Guards = () if uniform else _inner(self.source.guards(m.start()), self.outer)
                 found.append((m.start(), Call(name, "message", number, (), "", number, guards, self.read.brackets.get(m.start(), ()))))
         return found
 

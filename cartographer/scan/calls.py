@@ -62,7 +62,6 @@ class _Pass:
 
     def __init__(self, reader: BodyReader, start: int, end: int, written: list[Sign]) -> None:
         self.source = reader.source
-        self.names = reader.names
         self.messages = reader.messages
         self.code = reader.source.code
         self.plain = reader.source.plain

@@ -15,6 +15,17 @@ CUT = 120
 _MOST_TRIES = 200  # template lists looked for among the arguments of one call
 
 
+def split_commas(text: str, opening: str = "([{", closing: str = ")]}") -> list[str]:
+    """The parts of a list, without the white space around them, split at the commas that stand in none of these brackets."""
+    parts, depth, start = [], 0, 0
+    for at, sign in enumerate(text):
+        depth += (sign in opening) - (sign in closing)
+        if sign == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()]
+
+
 def brace_table(code: str) -> dict[int, int]:
     """Opening brace to closing brace, for a whole file; an unclosed one ends with the file."""
     table: dict[int, int] = {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.dispatch.findings import Defined, Fallback, Registered
 from cartographer.model.operator import Origin
+from cartographer.scan.text import split_commas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -72,24 +73,14 @@ def parse_schema(text: str) -> Schema:
     name, overload, inside, returns = found.groups()
     arguments: list[Argument] = []
     keyword_only = False
-    for part in _split(inside):
+    for part in split_commas(inside):
         if part == "*":
             keyword_only = True
         elif part:
             arguments.append(_argument(part, keyword_only=keyword_only))
     returns = returns[1:-1] if returns.startswith("(") and returns.endswith(")") else returns
-    made = tuple(_argument(part, keyword_only=False) for part in _split(returns) if part)
+    made = tuple(_argument(part, keyword_only=False) for part in split_commas(returns) if part)
     return Schema(name, overload or "", tuple(arguments), made, text)
-
-
-def _split(text: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for at, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    return [*parts, text[start:].strip()]
 
 
 def _argument(text: str, *, keyword_only: bool) -> Argument:

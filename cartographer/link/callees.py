@@ -56,7 +56,7 @@ class Below:
 
 
 @dataclass(frozen=True)
-class Called:
+class Callees:
     """Judges called operators; `work_of` gives the steps of one on a key (None: it is being worked out), `callers` tells how many
     bodies call it, `questions` are the operators that read no data of a tensor.
     """
