@@ -18,10 +18,12 @@ from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.reach import OperatorCall, is_check
 from cartographer.link.steps import (
     BEFORE,
+    UNSERVED,
     call_step,
     definition_step,
     noted,
     once,
+    served,
     trimmed,
 )
 
@@ -41,8 +43,8 @@ STEPS = 17  # the longest way that is shown
 BESIDES = 5  # operators shown that an entry calls besides its own way
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 COMPOSITE = frozenset(("math kernel", "nested kernel", "catch all"))  # the dispatcher's words for what serves a composite
-_UNSERVED = frozenset(("missing", "backend fallback"))
 _DENSE = ("CPU", "CUDA", "MPS", "XPU")
+MAIN_KEYS = ("CUDA", "CPU", "MPS")  # whose kernels are all in the tree: for these a missing one is an answer of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Callees:
         steps: list[Step] = []
         for call in near[:CALLS]:
             steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:3], key))
-            steps.append(call_step(call))
+            steps.append(self._step(call, key))
         return list(once(steps))
 
     def for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
@@ -128,14 +130,19 @@ class Callees:
         shapes = self.tree.by_name.shapes
         return len({base_of(n) for n in names if not shapes[n].metadata and not shapes[n].view and self.callers(n) <= COMMON}) > COMPOSED
 
-    def beside(self, calls: tuple[OperatorCall, ...], operator: Operator) -> list[Step]:
+    def _step(self, call: OperatorCall, key: str) -> Step:
+        """The step of a call, which says so when the operator has no kernel for this key."""
+        step, by_name = call_step(call), self.tree.by_name.by_name
+        return served(step, key, (by_name[n] for n in call.site.called.operators)) if key in MAIN_KEYS and call.site.called is not None else step
+
+    def beside(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> list[Step]:
         """Operators that bear this one's name among others and that the entry calls where run time decides:
         `at::cudnn_batch_norm_backward` beside the kernels of `batch_norm_backward`.
         """
         own = operator.base.strip("_")
         shapes = self.tree.by_name.shapes
         return [
-            call_step(c) for c in calls
+            self._step(c, key) for c in calls
             if c.site.called is not None and not c.hops and c.site.branch and own in base_of(c.site.called.main) != own
             and not shapes[c.site.called.main].metadata
         ][:BRANCHES]  # fmt: skip
@@ -144,7 +151,7 @@ class Callees:
         """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`."""
         left = {way_out.condition for way_out in start.fact.exits}
         found = (c for c in calls if not c.hops and c.site.conditions and c.site.conditions[-1] in left and not is_rare(c.site.conditions))
-        return [call_step(c) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
+        return [self._step(c, key) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
 
     def own(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
         """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does
@@ -152,7 +159,7 @@ class Callees:
         """
         near = (c for c in calls if not c.hops or (len(c.hops) == 1 and c.hops[0].path == start.path))
         found = [c for c in near if c.site.called is not None and _in_any_case(c, operator) and self._does_work(self._target(c, operator), operator, key)]
-        return [s for c in found[:BESIDES] for s in (*(definition_step("kernel", h) for h in c.hops), call_step(c))]
+        return [s for c in found[:BESIDES] for s in (*(definition_step("kernel", h) for h in c.hops), self._step(c, key))]
 
     def _does_work(self, target: Operator, operator: Operator, key: str) -> bool:
         """Whether a called operator is work of its own: no view, no question, nothing that many call."""
@@ -175,7 +182,7 @@ class Callees:
             target = self._target(call, operator)
             if not self._may_be_the_work(call, target, operator, key):
                 continue
-            if target.dispatch.get(key) in _UNSERVED and _bears_name(target, operator):
+            if target.dispatch.get(key) in UNSERVED and _bears_name(target, operator):
                 break  # what is named like it has no kernel here: none of the others is the work
             below = self.work_of(target, key)
             if below is None:

@@ -15,13 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.bound import bound_by
-from cartographer.link.callees import COMPOSITE, Below, Callees
+from cartographer.link.callees import COMPOSITE, MAIN_KEYS, Below, Callees
 from cartographer.link.descent import Descent
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES
 from cartographer.link.questions import questions
-from cartographer.link.steps import definition_step
+from cartographer.link.steps import definition_step, served
 from cartographer.link.tree import Tree, tree_of
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
@@ -41,7 +41,6 @@ KEYS = (
 DECORATORS = 20  # lines that a Python function's decorators may take
 _LAYOUTS = {"CUDA": ("QuantizedCUDA", "SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA"), "CPU": ("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU")}
 _SECOND = ("cuda", "mps")  # devices whose chains take as long as those of all others
-MAIN_KEYS = ("CUDA", "CPU", "MPS")  # for these a missing kernel is an answer of its own
 _RAISING = re.compile(r"TORCH_CHECK|ERROR|ASSERT|_error$")
 FEW = 3  # calls of a function that does nothing but raise
 RAISES = "in a CUDA build it only raises"
@@ -119,8 +118,13 @@ class ChainMaker:
         device = DEVICE_OF_KEY.get(key, "cpu")
         steps = self._without_definition(operator, registration, device)
         if steps is not None:
-            return Chain(Status.RESOLVED, None, steps)
+            return Chain(Status.RESOLVED, None, tuple(self._served(s, key) for s in steps))
         return self._from_source(operator, key, outcome, registration)
+
+    def _served(self, step: Step, key: str) -> Step:
+        """A step of code that the build writes: the operator that it calls may have no kernel here."""
+        meant = self.tree.by_name.by_name.get(step.note.rpartition(": ")[2]) if step.role == "calls" and key in MAIN_KEYS else None
+        return served(step, key, (meant,)) if meant is not None else step
 
     def _without_definition(self, operator: Operator, registration: Registration, device: str) -> tuple[Step, ...] | None:
         """The steps of a kernel that is no C++ function of the tree; None when it should be one."""

@@ -82,7 +82,7 @@ class Descent:
             return Below(once([*self.callees.shown(self.callees.here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
             here = self.callees.here(reach.operators, key)
-            beside_it = [*self.callees.beside(here, operator), *self.callees.leaving(here, defined, operator, key), *self.callees.own(reach.operators, defined, operator, key)]
+            beside_it = [*self.callees.beside(here, operator, key), *self.callees.leaving(here, defined, operator, key), *self.callees.own(reach.operators, defined, operator, key)]
             return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True)
         calls = self.callees.shown(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from cartographer.link.reach import OperatorCall, Way
     from cartographer.link.sites import Given, Site
     from cartographer.link.stubs import StubRegistration
+    from cartographer.model.operator import Operator
 
 ON_CPU = "runs on the CPU"  # of a stub that is called for it by name
+UNSERVED = frozenset(("missing", "backend fallback"))  # the dispatcher's words for an operator without a kernel
 BEFORE = 8  # operators shown before the chain goes on through one of them
 _AS_SIGN = "; written as "  # in the note of an operator that no name calls
 HOPS = 4  # helper functions shown on one way; more are cut in the middle
@@ -118,6 +120,18 @@ def call_step(call: OperatorCall) -> Step:
     if site.call is not None and call.is_sign:
         note = f"{note}{_AS_SIGN}{site.call.name}"
     return Step("calls", site.name, site.path, site.line, _in_macro(note, site), site.branch)
+
+
+def served(step: Step, key: str, meant: Iterable[Operator]) -> Step:
+    """A call, with a word about it when none of the operators that it may mean has a kernel for a key: for a dense tensor it fails then, or
+    falls back. Those for other layouts of the device are named.
+    """
+    tables = [operator.dispatch for operator in meant if operator.dispatch]
+    if not tables or not all(table.get(key, "missing") in UNSERVED for table in tables):
+        return step
+    layouts = dict.fromkeys(k for table in tables for k, outcome in table.items() if k != key and k.endswith(key) and outcome == "kernel")
+    told = f"no kernel for {key}" + (f", only for {', '.join(layouts)}" if layouts else "")
+    return replace(step, note=f"{step.note}; {told}")
 
 
 def _in_macro(note: str, site: Site) -> str:

@@ -226,3 +226,33 @@ def test_a_graph_that_only_arranges_is_the_work_of_what_asks_for_no_more():
                  N + "mps/operations/Join.mm": f"namespace at::native {{\nTensor join(const Tensor& self) {{\n  {condition}[mpsGraph concatTensors:a dimension:d name:nil];\n}}\n}}\n"}
         operators = [operator(f"{name}(Tensor self) -> Tensor", "MPS", f"at::native::{name}") for name in ("stack", "join")]
         assert [symbol for role, symbol, _ in steps(files, *operators, key="MPS")][2:] == steps_below
+
+
+def notes(outcomes, key, *, written=True):
+    """The notes of the calls of a composite whose called operator is served so."""
+    body = "namespace at::native {\nTensor outer(const Tensor& self) {\n  return at::inner(self);\n}\n}\n"
+    inner = replace(operator("inner(Tensor self) -> Tensor", "CUDA", "at::native::inner"), dispatch=outcomes)
+    outer = composite("outer(Tensor self) -> Tensor") if written else replace(
+        operator("outer.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "CompositeExplicitAutograd", "at::outer_out", Origin.GENERATED, "default backend kernel"),
+        generated_from="aten::inner",
+    )
+    outer = replace(outer, dispatch=dict.fromkeys((*outer.dispatch, key), next(iter(outer.dispatch.values()))))
+    maker, _ = made({N + "Outer.cpp": body}, outer, inner)
+    return [s.note.partition("; ")[2] for s in maker.chain(outer, key).steps if s.role == "calls"]
+
+
+def test_a_call_says_when_the_operator_has_no_kernel_for_the_key():
+    assert notes({"CUDA": "kernel"}, "CUDA") == [""]
+    assert notes({"CUDA": "kernel"}, "CPU") == ["no kernel for CPU"]
+    assert notes({"CUDA": "kernel", "MPS": "backend fallback"}, "MPS") == ["no kernel for MPS"]
+    assert notes({"CUDA": "kernel"}, "CPU", written=False) == ["no kernel for CPU"]
+
+
+def test_kernels_of_other_layouts_are_named_where_the_dense_one_is_missing():
+    assert notes({"SparseCUDA": "kernel", "SparseCsrCUDA": "kernel", "QuantizedCPU": "kernel"}, "CUDA") == ["no kernel for CUDA, only for SparseCUDA, SparseCsrCUDA"]
+
+
+def test_nothing_is_said_where_kernels_may_stand_outside_the_tree_or_nothing_is_known():
+    assert notes({"CUDA": "kernel"}, "XPU") == [""]
+    assert notes({}, "CPU") == [""]
+    assert notes({"CPU": "not in a wheel"}, "CPU") == [""]
