@@ -11,6 +11,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.patterns import possessive
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -35,7 +37,7 @@ class Token(NamedTuple):
 token_of: Callable[[tuple[str, str, str, int, bool, tuple[str, ...], frozenset[str]]], Token] = partial(tuple.__new__, Token)
 
 # What is met most stands first: names that open no literal, and signs that begin no longer one.
-_LEXEME = re.compile(
+_LEXEME = possessive(
     r"""
     (?P<gap>(?:[ \t\r\f\v\n]++|\\\r?\n|//(?:[^\n\\]|\\\r?\n|\\.)*+|/\*.*?(?:\*/|\Z))*)
     (?:

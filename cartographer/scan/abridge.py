@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cartographer.patterns import possessive
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -43,13 +45,13 @@ _DEF = rb"(?:async[ ]++)?def\b"
 _KEPT = rb"(?:def|class|async|import|from)\b|@"
 _CLAUSE = rb"(?:else|elif|except|finally)\b"
 
-_OUTSIDE = re.compile(rb"(?s)(?:[ ]*+\n|[ ]*+(?!%b|#)(?=[^\n])%b)*+" % (_DEF, _LINE))  # of functions; up to one or to a comment
-_COMMENTS = re.compile(rb"(%b)([ ]*+)(?=[^\n])" % _EMPTY)
-_HEADER = re.compile(rb"(?s)([ ]*+)%b%b" % (_DEF, _LINE))
-_INDENT = re.compile(rb"%b([ ]*+)(?=[^\n])" % _EMPTY)
-_STATEMENT = re.compile(rb"(?s)[ ]*+" + _LINE)
+_OUTSIDE = possessive(rb"(?s)(?:[ ]*+\n|[ ]*+(?!%b|#)(?=[^\n])%b)*+" % (_DEF, _LINE))  # of functions; up to one or to a comment
+_COMMENTS = possessive(rb"(%b)([ ]*+)(?=[^\n])" % _EMPTY)
+_HEADER = possessive(rb"(?s)([ ]*+)%b%b" % (_DEF, _LINE))
+_INDENT = possessive(rb"%b([ ]*+)(?=[^\n])" % _EMPTY)
+_STATEMENT = possessive(rb"(?s)[ ]*+" + _LINE)
 # Statements of one indentation, each with its blocks and clauses, in which nothing is looked for.
-_PLAIN = re.compile(
+_PLAIN = possessive(
     rb"(?s)(?=([ ]++))(?>%(empty)b\1(?![ ]|%(kept)b|%(clause)b)%(line)b"
     rb"(?:%(empty)b\1(?:[ ]++(?!%(kept)b)|(?=%(clause)b))%(line)b)*+"
     rb"(?=%(empty)b(?![ ]*+#)(?:(?!\1)|\1(?![ ]|%(clause)b))))++"

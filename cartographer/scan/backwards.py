@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cartographer.patterns import possessive
 from cartographer.scan.preprocess import real_text
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 # All of these match in the reversed text.
 # A name, and the word or the type with template arguments that stands before it.
-_NAME_BACK = re.compile(
+_NAME_BACK = possessive(
     r"\s*+([A-Za-z0-9_]++~?(?:\s*+(?:::|\.|>-)\s*+[A-Za-z0-9_]++)*+(?:\s*+(?:::|\.|>-))?+)"
     r"(?:\s++(?:([A-Za-z0-9_]++(?:::[A-Za-z0-9_]++)*+)|(>)))?+",
 )

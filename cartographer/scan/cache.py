@@ -44,7 +44,7 @@ def decode(data: bytes) -> FileFacts:
 def scanner_version() -> str:
     """A hash over the scanner's own source and the fact model: a changed scanner never meets old facts."""
     package = Path(__file__).resolve().parent
-    sources = [*sorted(package.glob("*.py")), *sorted((package / "queries").glob("*.scm")), package.parent / "model" / "fact.py"]
+    sources = [*sorted(package.glob("*.py")), *sorted((package / "queries").glob("*.scm")), package.parent / "model" / "fact.py", package.parent / "patterns.py"]
     digest = hashlib.sha256()
     for path in sources:
         digest.update(path.name.encode())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cartographer.patterns import possessive
 from cartographer.scan.backwards import NO_CALLS, Backwards
 from cartographer.scan.body_facts import BodyFacts, Read
 from cartographer.scan.conditions import negated
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from cartographer.scan.signs import Sign
 
 # A bracket, a comma or a semicolon, with the label that follows or, where a bracket holds no others, with all that it holds.
-_TOKEN = re.compile(r"[(){},;\[](?:(?<=[;{}])\s*+(?:case|default|else)\b()|(?<=\()[^(){}\[\];]*+\)|(?<=\{)[^(){}\[\];]*+\})?+")
-_LAMBDA = re.compile(r"\[[^\[\]]*+\]\s*+((?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+)(?=[({]|mutable\b|->)")
-_LABEL = re.compile(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
+_TOKEN = possessive(r"[(){},;\[](?:(?<=[;{}])\s*+(?:case|default|else)\b()|(?<=\()[^(){}\[\];]*+\)|(?<=\{)[^(){}\[\];]*+\})?+")
+_LAMBDA = possessive(r"\[[^\[\]]*+\]\s*+((?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+)(?=[({]|mutable\b|->)")
+_LABEL = possessive(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*$")
 _CONDITIONS = frozenset(("if", "constexpr", "while", "for", "switch"))
 _NOT_TYPES = frozenset(

@@ -14,20 +14,21 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from cartographer.model.fact import Include, MacroDefinition
+from cartographer.patterns import possessive
 from cartographer.scan.conditions import holds_on_main_build, negated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Comments (lines of them that follow each other are one), strings, characters.
-_LEXEME = re.compile(
+_LEXEME = possessive(
     r"[/\"'](?:(?<=/)/[^\n]*+(?:(?<=\\)\n[^\n]*+|\n[ \t]*+//[^\n]*+)*+|(?<=/)\*(?:[^*]++|\*(?!/))*+(\*/)?"
     r"|(?<=\")(?:[^\"\\\n]++|\\.|\\\n)*+\"?|(?<=')(?:\\[^\n]{1,5}?|[^'\\\n])')",
 )
 _RAW_PREFIX = re.compile(r"(?:u8|[uUL])?R$")
 _RAW_OPEN = re.compile(r'"([^()\\\s]{0,16})\(')
 _LAUNCH = re.compile(r"(<<<[^;{}]{0,2000}?>>>)\s*\(")
-_DIRECTIVE = re.compile(r"[ \t]*+#[ \t]*+(\w+)([^\n]*+(?:(?<=\\)\n[^\n]*+)*+)")
+_DIRECTIVE = possessive(r"[ \t]*+#[ \t]*+(\w+)([^\n]*+(?:(?<=\\)\n[^\n]*+)*+)")
 _DEFINE = re.compile(r"\s*(\w+)(\([^()]*\))?")
 _INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([^>\n]+)>|(\w+))')
 _PLACEHOLDER = re.compile(r"\$(?:\{[^{}\n]*\}|\w+)")  # of code generation templates (aten/src/ATen/templates)
