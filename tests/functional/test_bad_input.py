@@ -20,6 +20,7 @@ from cartographer.pipeline.building import BuildRequest, build
 from cartographer.store.reader import Reader
 
 LIST = "aten/src/ATen/native/native_functions.yaml"
+SAFELY = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.3 and older have none
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 
 
@@ -47,7 +48,7 @@ def tree(archive, tmp_path):
     """Mini torch unpacked, to be spoiled."""
     folder = tmp_path / "pytorch-0.3.0"
     with tarfile.open(fileobj=BytesIO(archive)) as files:
-        files.extractall(folder, filter="data")
+        files.extractall(folder, **SAFELY)
     return folder
 
 

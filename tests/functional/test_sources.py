@@ -22,6 +22,7 @@ from cartographer.pipeline.building import read_atlas
 from cartographer.progress import SilentProgress
 
 LIST = "aten/src/ATen/native/native_functions.yaml"
+SAFELY = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.3 and older have none
 
 
 def git(folder: Path, *arguments: str) -> bytes:
@@ -46,7 +47,7 @@ def ways(mini: Path, place: Path) -> dict[str, SourceRequest]:
     git(copy, "worktree", "add", "-q", "--detach", str(worktree), DEMO_TAG)
     git(place, "clone", "-q", "--bare", "--depth=1", "--branch", DEMO_TAG, mini.as_uri(), str(shallow))
     with tarfile.open(fileobj=BytesIO(git(mini, "archive", DEMO_TAG))) as archive:
-        archive.extractall(unpacked, filter="data")
+        archive.extractall(unpacked, **SAFELY)
     cache = place / "cache"
     at = {"cache": cache, "version": DEMO_TAG}
     return {

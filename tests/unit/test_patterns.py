@@ -11,7 +11,6 @@ from cartographer import patterns
 from cartographer.patterns import atomic, possessive
 
 
-
 @pytest.mark.parametrize(("pattern", "meant"), [
     ("(?:ab?c)++", "(?>(?:ab?c)+)"),
     ("x(a(?:b|c++)*+d)?+y", "x(?>(a(?>(?:b|c++)*)d)?)y"),
