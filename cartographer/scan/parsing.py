@@ -14,6 +14,8 @@ import tree_sitter
 from cartographer.errors import ScanError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node, Tree
 
 _SECONDS = 2.0  # CPU time for one file that looks hostile; PyTorch's biggest takes 0.4
@@ -78,6 +80,35 @@ def captures(tree: Tree, language: str, query: str) -> dict[str, list[Node]]:
     """All captures of the query `queries/<query>.scm` in a tree, by capture name."""
     found: dict[str, list[Node]] = _cursor(language, query).captures(tree.root_node)
     return found
+
+
+# Of what `queries/python.scm` looks for: its name there, the word with which it begins, its kind of node.
+_FIRST_WORDS = (
+    ("function", "def", "function_definition"), ("class", "class", "class_definition"),
+    ("import", "import", "import_statement"), ("from", "from", "import_from_statement"),
+)
+
+
+def statements(tree: Tree, data: bytes) -> dict[str, list[Node]]:
+    """The functions, classes and imports of a Python text, each in the order of the text. They are looked up by their first
+    words: a query visits every node. Where a tree has errors a word may be missing or stray, and the query is asked.
+    """
+    root = tree.root_node
+    if root.has_error:
+        return {name: sorted(nodes, key=lambda n: n.start_byte) for name, nodes in captures(tree, "python", "python").items()}
+    return {name: list(_beginning(root, data, word, kind)) for name, word, kind in _FIRST_WORDS}
+
+
+def _beginning(root: Node, data: bytes, word: str, kind: str) -> Iterator[Node]:
+    """The nodes of a kind that begin with a word, or with another word before it, as `async def`."""
+    sought, size = word.encode(), len(word)
+    at = data.find(sought)
+    while at >= 0:
+        if not data[at + size : at + size + 1].isalnum():
+            token = root.descendant_for_byte_range(at, at + size)
+            if token is not None and token.type == word and (node := token.parent) is not None and node.type == kind:
+                yield node
+        at = data.find(sought, at + size)
 
 
 def health(tree: Tree) -> tuple[int, int]:

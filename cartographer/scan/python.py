@@ -86,7 +86,7 @@ def scan_python(data: bytes) -> FileFacts:
     if tree is None:
         return FileFacts("Python", lines, 1, len(data), notes=("too hard to parse",))
     root = tree.root_node
-    found = parsing.captures(tree, "python", "python")
+    found = parsing.statements(tree, text)
     reader = _Reader(text)
     definitions = _definitions(reader, found.get("function", []), found.get("class", []))
     includes = [_import(reader, n) for n in found.get("import", [])]
@@ -153,7 +153,7 @@ def _definition(reader: _Reader, node: Node, scope: _Scope) -> Definition:
                           bases=bases, decorators=tuple(decorators))
     listed = node.child_by_field_name("parameters")
     parameters = tuple(
-        reader.folded(c)[:400] for c in listed.children if c.type not in ("(", ")", ",", "comment")
+        reader.folded(c)[:400] for c in listed.named_children if c.type != "comment"
     ) if listed is not None else ()
     return Definition(
         scope.name, scope.qualname, scope.kind, scope.line, first, node.end_point[0] + 1, parameters=parameters,

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from cartographer.scan import parsing
 from cartographer.scan.one import scan_file
 
 SOURCE = """
@@ -60,3 +61,28 @@ def test_broken_python_is_read_all_the_same() -> None:
     facts = scan_file("a.py", b"print 'x'\ndef f(a):\n    return (\n\ndef g(): pass\n${template}\n")
     assert "f" in {d.name for d in facts.definitions}
     assert facts.error_nodes > 0
+
+
+def test_statements_are_those_of_a_query_in_the_order_of_the_text() -> None:
+    text = SOURCE.encode() + b"""
+from __future__ import annotations
+async def wait(of, *, a: "class"): yield from importing(of)
+def class_(define): raise A from define
+if x: import y; import b; import c; from d import (e, f); from a import g
+def defer(x=lambda: (yield)): "def class import from"
+"""
+    tree = parsing.parse(text, "python")
+    assert tree is not None
+    assert not tree.root_node.has_error
+    found = parsing.statements(tree, text)
+    asked = parsing.captures(tree, "python", "python")
+    assert set(found) == set(asked)
+    for name, nodes in found.items():
+        assert [(n.start_byte, n.end_byte) for n in nodes] == sorted((n.start_byte, n.end_byte) for n in asked[name])
+    facts = scan_file("a.py", text)
+    assert [i.target for i in facts.includes][-5:] == ["y", "b", "c", "d", "a"]
+
+
+def test_imports_of_one_line_keep_their_order_in_a_broken_file() -> None:
+    text = b"import e; import d; import c; import b; import a\ndef f(:\n"
+    assert all([i.target for i in scan_file("a.py", text).includes] == ["e", "d", "c", "b", "a"] for _ in range(5))
