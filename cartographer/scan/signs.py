@@ -23,6 +23,7 @@ _LEFT = re.compile(r"(?<![\w.>:)\]])([A-Za-z_]\w*)\Z")
 _RIGHT = re.compile(r"([A-Za-z_]\w*)(?![\w.(<\[]|->|::|\s*[.(\[])")
 _CALLED = re.compile(r"(at::[a-z_]\w*)\(")
 _SIGN = frozenset("-+*/%&|^<>=!~")
+_BEFORE_OPERAND = _SIGN.union(" \n")
 _LONGEST = 60  # characters of a name
 
 
@@ -36,7 +37,7 @@ class Sign(NamedTuple):
 
 def signs(code: str, start: int, end: int, parameters: Iterable[str]) -> list[Sign]:
     """The signs between two offsets of which an operand may be a tensor, in order."""
-    names = {m[1] for p in parameters if (m := _PARAMETER.match(p)) is not None}
+    names = {m[1] for p in parameters if "Tensor" in p and (m := _PARAMETER.match(p)) is not None}
     if not names and code.find("Tensor", start, end) < 0:
         return []
     for word in _DECLARED:
@@ -64,11 +65,12 @@ def _around(code: str, start: int, end: int, name: str, names: set[str]) -> Iter
     at = code.find(name, start, end)
     while at >= 0:
         last = at + len(name)
-        if not (code[at - 1].isalnum() or code[at - 1] == "_") and not (code[last].isalnum() or code[last] == "_"):
-            if code[last] in " \n" and (match := _AFTER.match(code, last, end)) is not None and _LEFT.search(code, max(start, at - 1), last) is not None:
+        before = code[at - 1]
+        if not (before.isalnum() or before == "_" or (after := code[last]).isalnum() or after == "_"):
+            if after in " \n" and (match := _AFTER.match(code, last, end)) is not None and _LEFT.search(code, max(start, at - 1), last) is not None:
                 right = _RIGHT.match(code, match.end(), end)
                 yield Sign(match.start(1), match[1], (name, right[1] if right is not None and right[1] in names else ""))
-            if _RIGHT.match(code, at, end) is not None:
+            if before in _BEFORE_OPERAND and _RIGHT.match(code, at, end) is not None:
                 yield from _before(code, start, at, name, names)
         at = code.find(name, last, end)
 
