@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.patterns import possessive
@@ -24,8 +25,64 @@ NO_CALLS = frozenset(
 )
 
 
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*$")
+_CONDITIONS = frozenset(("if", "constexpr", "while", "for", "switch"))
+NOT_TYPES = frozenset(
+    ["return", "else", "case", "throw", "new", "delete", "co_return", "co_await", "co_yield", "and", "or", "not", "in", "goto", "do", "constexpr", "typename", "const", "static", "inline", "mutable", "volatile", "template"],
+)
+SCOPES = frozenset(("struct", "class", "union", "enum", "namespace"))
+
+
 # A name, its template arguments, where it begins, the word before it, and the template arguments of that.
 Named = tuple[str, str, int, str, str]
+
+
+# What a parenthesis belongs to: a name and the form of its use, "" for none; the length from where that begins to the parenthesis;
+# template arguments; a keyword instead.
+Callee = tuple[str, str, int, str, str]
+NOTHING: Callee = ("", "", 0, "", "")
+
+
+def judged(name: str, template: str, length: int, word: str, of_type: str) -> Callee:
+    """What a name that begins so far before a parenthesis says of it."""
+    if name in NO_CALLS:
+        return ("", "", 0, "", name) if name in _CONDITIONS else NOTHING
+    form = "call"
+    if "." in name or "->" in name:
+        form = "method"
+    elif _CAPITALS.match(name):
+        form = "macro"
+    if word:
+        if word == "new":
+            form = "construct"
+        elif word == "template":
+            form, name = "method", "." + name
+        elif word in SCOPES or word == "operator":
+            return NOTHING
+        elif word not in NOT_TYPES:
+            return (word, "construct", length, of_type, "")  # Tensor out(x), std::vector<int> v(3)
+    return (name, form, length, template, "")
+
+
+@lru_cache(maxsize=1024)
+def callee(text: str) -> Callee | None:
+    """The same from all that stands between the parenthesis and the sign before it, be that a bracket, a comma or a semicolon:
+    most of these texts come again and again. None when what stands farther before has a say, for template arguments.
+    """
+    m = _NAME_BACK.match(text[::-1])
+    if m is None:
+        return None if text.rstrip().endswith(">") else NOTHING
+    start = len(text) - m.end(1)
+    name = text[start : len(text) - m.start(1)]
+    if name[0].isdigit():
+        return NOTHING
+    if not name.isidentifier():
+        name = "".join(name.split())
+        if name.startswith("::") and text[start - 1 : start] == ">":
+            return None
+    if m.lastindex == 3:  # a type with template arguments
+        return None
+    return judged(name, "", m.end(1), m[2][::-1] if m.lastindex == 2 else "", "")
 
 
 class Backwards:

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cartographer.patterns import possessive
-from cartographer.scan.backwards import NO_CALLS, Backwards
+from cartographer.scan.backwards import NO_CALLS, NOT_TYPES, NOTHING, SCOPES, Backwards, callee, judged
 from cartographer.scan.body_facts import BodyFacts, Read
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
@@ -22,7 +22,7 @@ from cartographer.scan.uses import Branch, Open, Use, WayOut, cut, either_label
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cartographer.scan.backwards import Named
+    from cartographer.scan.backwards import Callee
     from cartographer.scan.body_facts import Uses
     from cartographer.scan.preprocess import Source
     from cartographer.scan.signs import Sign
@@ -31,15 +31,8 @@ if TYPE_CHECKING:
 _TOKEN = possessive(r"[(){},;\[](?:(?<=[;{}])\s*+(?:case|default|else)\b()|(?<=\()[^(){}\[\];]*+\)|(?<=\{)[^(){}\[\];]*+\})?+")
 _LAMBDA = possessive(r"\[[^\[\]]*+\]\s*+((?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+)(?=[({]|mutable\b|->)")
 _LABEL = possessive(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
-_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]*$")
-_CONDITIONS = frozenset(("if", "constexpr", "while", "for", "switch"))
-_NOT_TYPES = frozenset(
-    ["return", "else", "case", "throw", "new", "delete", "co_return", "co_await", "co_yield", "and", "or", "not", "in", "goto", "do", "constexpr", "typename", "const", "static", "inline", "mutable", "volatile", "template"],
-)
-_SCOPES = frozenset(("struct", "class", "union", "enum", "namespace"))
-
-
 _LEAVES = re.compile(r"\s*+(?:return|throw|co_return)\b")
+_NEAR = 200  # characters before a parenthesis that are worth looking up
 
 
 class BodyReader:
@@ -56,6 +49,15 @@ class BodyReader:
         """What stands between two offsets, in the body of a function with these parameters."""
         read = _Pass(self, start, end, signs(self.source.code, start, end, parameters)).run()
         return BodyFacts(self.source, self.names, read, messages=self.messages).uses()
+
+
+def _plain_arguments(text: str) -> tuple[str, ...]:
+    """The arguments of a short list in which every comma separates two."""
+    if "\n" in text or "  " in text:
+        parts = [" ".join(part.split()) if "\n" in part or "  " in part else part.strip() for part in text.split(",")]
+    else:
+        parts = [part.strip() for part in text.split(",")]
+    return tuple(parts) if len(parts) > 1 or parts[0] else ()
 
 
 class _Pass:
@@ -89,14 +91,14 @@ class _Pass:
         """Read the body."""
         code = self.code
         stack = self.stack
+        last = self.start if code[self.start - 1] == "{" else -1  # where the sign before ends, -1 when none is known
         for m in _TOKEN.finditer(code, self.start, self.end):
-            at = m.start()
-            end = m.end()
+            at, end = m.span()
             c = code[at]
             if end > self.next_sign:
                 self._signs(end)
             if c == "(":
-                self._paren(at, end - 1)
+                self._paren(at, end - 1, last)
             elif c == ",":
                 if at > self.anonymous_at:  # not in a lambda's captures
                     stack[-1].commas.append(at)
@@ -104,10 +106,15 @@ class _Pass:
                 self._close_paren(at)
             elif c == "[":
                 self._bracket(at)
+            elif m.lastindex:
+                self._brace_or_end(c, at, at)
+                self._labels(at + 1)
+                end = at + 1
+            elif c == ";":
+                self._semicolon(at)
             else:
-                self._brace_or_end(c, at, at if m.lastindex else end - 1)
-                if m.lastindex:
-                    self._labels(at + 1)
+                self._brace_or_end(c, at, end - 1)
+            last = end
         self._signs(self.end)
         return Read(self.start, self.end, self.uses, self.exits, self.signs, self.brackets)
 
@@ -145,11 +152,19 @@ class _Pass:
             self.anonymous_at = m.end()
             self.uses.append(self.anonymous)
 
-    def _paren(self, at: int, closing: int) -> None:
-        """A parenthesis; `closing` is where it ends when it holds no other brackets, else `at`."""
-        use, keyword = self._before(at)
-        if use is not None:
+    def _paren(self, at: int, closing: int, last: int) -> None:
+        """A parenthesis; `closing` is where it ends when it holds no other brackets, else `at`; `last` is where the sign before it ends."""
+        found = None
+        if last >= 0 and at - last <= _NEAR and at != self.anonymous_at and not (self.launches and at in self.launches):
+            found = callee(self.code[last:at].lstrip())
+        name, form, length, template, keyword = found or self._before(at)
+        use = None
+        if form:
+            use = Use(at - length, name, form, self.conditions, template)
             self.uses.append(use)
+            if form == "launch":
+                begin, stop = self.launches[at]
+                use.launch = items(self.plain, self.plain, begin, stop, CUT)
         if closing == at:
             self.stack.append(Open(at, False, use, keyword))
         elif use is not None:
@@ -157,17 +172,15 @@ class _Pass:
         elif keyword:
             self._condition(keyword, at, closing)
 
-    def _before(self, at: int) -> tuple[Use | None, str]:
-        """The use or the keyword that a parenthesis belongs to, if any."""
-        before = self.code[at - 1]
-        if not (before.isalnum() or before in "_> \n\t") or at == self.anonymous_at or at == self.start:  # noqa: PLR1714 - it is asked of each
-            return None, ""
-        found = self.back.name(at, self.start)
-        if found is None:
-            return None, ""
-        if found[0] in NO_CALLS:
-            return None, found[0] if found[0] in _CONDITIONS else ""
-        return self._call(found, at), ""
+    def _before(self, at: int) -> Callee:
+        """What a parenthesis belongs to, read backwards as far as it takes."""
+        named = self.back.name(at, self.start) if at not in (self.anonymous_at, self.start) else None
+        if named is None:
+            return NOTHING
+        name, template, start, word, of_type = named
+        if at in self.launches and name not in NO_CALLS:
+            return name, "launch", at - start, template, ""
+        return judged(name, template, at - start, word, of_type)
 
     def _commas(self, opening: int, closing: int) -> list[int]:
         """The commas in a bracket without other brackets; those of a lambda's captures separate nothing."""
@@ -180,29 +193,6 @@ class _Pass:
                 at = find(",", at + 1, closing)
         return commas
 
-    def _call(self, found: Named, at: int) -> Use | None:
-        name, template, start, word, of_type = found
-        if at in self.launches:
-            use = Use(start, name, "launch", self.conditions, template)
-            begin, end = self.launches[at]
-            use.launch = items(self.plain, self.plain, begin, end, CUT)
-            return use
-        form = "call"
-        if "." in name or "->" in name:
-            form = "method"
-        elif _CAPITALS.match(name):
-            form = "macro"
-        if word:
-            if word == "new":
-                form = "construct"
-            elif word == "template":
-                form, name = "method", "." + name
-            elif word in _SCOPES or word == "operator":
-                return None
-            elif word not in _NOT_TYPES:
-                return Use(start, word, "construct", self.conditions, of_type)  # Tensor out(x), std::vector<int> v(3)
-        return Use(start, name, form, self.conditions, template)
-
     def _block(self, at: int) -> None:
         """A brace: of a block, a lambda, or of a value `Foo{...}`."""
         found = self.back.name(at, self.start) if at > self.start else None
@@ -210,10 +200,10 @@ class _Pass:
             self._open_brace(at, None)
             return
         name, template, start, word, of_type = found
-        if name in NO_CALLS or name[0] in ".-" or self.code[start - 1] == "@" or word in _SCOPES or word in ("final", "typename"):
+        if name in NO_CALLS or name[0] in ".-" or self.code[start - 1] == "@" or word in SCOPES or word in ("final", "typename"):
             self._open_brace(at, None)
             return
-        if word and word not in _NOT_TYPES:
+        if word and word not in NOT_TYPES:
             name, template = word, of_type
         use = Use(start, name, "construct", self.conditions, template)
         self.uses.append(use)
@@ -238,6 +228,11 @@ class _Pass:
         if begin == closing:
             return
         if commas is None:
+            if closing - begin <= CUT and opening > self.anonymous_at:
+                text = self.plain[begin:closing]
+                if text.isascii() and ("," not in text or ("<" not in text and text.count(",") == self.code.count(",", begin, closing))):
+                    use.arguments = _plain_arguments(text)
+                    return
             commas = self._commas(opening, closing)
         if commas and self.code.find("<", begin, commas[-1]) >= 0:
             commas = true_commas(self.code, begin, commas, closing)
