@@ -44,5 +44,8 @@ _BY_SUFFIX = {
 
 def language_of(path: str) -> Language:
     """The language of a file, by its name; `python_variable_methods.cpp.in` counts as C++, `x.pyi.in` as Python."""
-    name = path.removesuffix(".in")
-    return _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), Language.OTHER)
+    name = path.removesuffix(".in").rpartition("/")[2]
+    if name in ("", "."):  # as no file's path ends; the last part is another one
+        name = PurePosixPath(path.removesuffix(".in")).name
+    stem, dot, ending = name.rpartition(".")
+    return _BY_SUFFIX.get(f".{ending}".lower(), Language.OTHER) if stem and dot else Language.OTHER
