@@ -15,7 +15,10 @@ Range = tuple[int, int]
 Named = tuple[int, str, str, str]  # offset, last part, qualifiers, template arguments
 
 _LEAD = re.compile(r"\s*+(?:(?:public|private|protected|signals|slots)\s*:(?!:)|\[\[[^\]]*\]\]|extern\s*\"\s*\"|(template)\s*(?=<)|[A-Z][A-Z0-9]*_[A-Z0-9_]+\s+(?=(?:template|namespace|inline|extern|class|struct|enum|using|static)\b))")
+_LEADING = frozenset("[epst" + string.ascii_uppercase)  # how what _LEAD looks for begins
 _WORD_SIGNS = string.ascii_letters + string.digits + "_"
+_LONGEST_NAME = 200
+_JOINED = ("", "~", ":")  # what before a name may belong to it; "" where all that was looked at is white space
 _OPERATOR = re.compile(
     r"((?:[\w:]|<[\w:,\s]*>)*?)\boperator\s*(\(\s*\)|\[\s*\]|[^\w\s(]+|\"\s*\"\s*\w+|(?:new|delete)(?:\s*\[\s*\])?"
     r"|[\w:<>,\s]+?[\s&*]*)\s*$",
@@ -73,23 +76,23 @@ class FunctionHead:
 def lead(code: str, start: int, end: int) -> Head:
     """Step over access labels, attributes, linkage and template lists."""
     head = Head(start, end)
+    closed = True
     while True:
-        m = _LEAD.match(code, head.start, end)
+        blank = _BLANK.match(code, head.start, end)
+        assert blank is not None
+        at = head.start = blank.end()
+        m = _LEAD.match(code, at, end) if closed and code[at : at + 1] in _LEADING else None
         if m is None:
-            break
+            return head
         head.start = m.end()
         if m.group(1):
             close = close_angle(code, m.end(), end, header=True)
-            if close < 0:
-                break
-            head.template = head.template or folded(code[m.end() + 1 : close])
-            head.start = close + 1
+            closed = close >= 0
+            if closed:
+                head.template = head.template or folded(code[m.end() + 1 : close])
+                head.start = close + 1
         elif code[m.end() - 1] == '"':
             head.body_of_linkage = True
-    blank = _BLANK.match(code, head.start, end)
-    assert blank is not None
-    head.start = blank.end()
-    return head
 
 
 def peelable(code: str, start: int, end: int, group: Range, class_name: str) -> re.Match[str] | None:
@@ -194,6 +197,11 @@ def name_before(code: str, start: int, end: int) -> Named:
         if operator is not None:
             scope = re.sub(r"<[^<>]*>|\s", "", operator.group(1)).strip(":")
             return operator.start(), "operator" + _spelled(operator.group(2)), scope, ""
+    return _plain_name(code, start, end) or _joined_name(code, start, end)
+
+
+def _joined_name(code: str, start: int, end: int) -> Named:
+    """The same for a name of several parts, or whose last part has template arguments."""
     parts: list[str] = []
     specialization = ""
     at = end
@@ -207,7 +215,7 @@ def name_before(code: str, start: int, end: int) -> Named:
             if not parts:
                 specialization = folded(code[opening + 1 : at - 1])
             at = _step_back(code, start, opening)
-        name_at, name = _last_name(code, max(start, at - 200), at)
+        name_at, name = _last_name(code, max(start, at - _LONGEST_NAME), at)
         if not name:
             break
         parts.append(name)
@@ -219,6 +227,17 @@ def name_before(code: str, start: int, end: int) -> Named:
     if not parts:
         return end, "", "", ""
     return first, parts[0], "::".join(reversed(parts[1:])), specialization
+
+
+def _plain_name(code: str, start: int, end: int) -> Named | None:
+    """The name that ends at `end` where it is one word of letters and neither `::` nor `~` can stand before it, as most are."""
+    begin = max(start, end - _LONGEST_NAME)
+    text = code[begin:end].rstrip(" \t\n")
+    before = text.rstrip(_WORD_SIGNS)
+    name = text[len(before) :]
+    if not name or name[0] in string.digits or before.rstrip(" \t\n")[-1:] in _JOINED:
+        return None
+    return begin + len(before), name, "", ""
 
 
 def _last_name(code: str, start: int, end: int) -> tuple[int, str]:
@@ -265,6 +284,8 @@ def _open_angle(code: str, start: int, closing: int) -> int:
 
 def initializer_at(code: str, head: Head) -> int:
     """The offset of the `=` that begins an initializer, -1 when the head has none (`operator=` is none)."""
+    if code.find("=", head.start, head.end) < 0:
+        return -1
     groups = head.groups or []
     for m in _EQUALS.finditer(code, head.start, head.end):
         at = m.start()
@@ -289,7 +310,7 @@ def is_lambda(code: str, equals: int, end: int) -> bool:
 def constructor_colon(code: str, head: Head) -> int:
     """The offset of the `:` before a constructor's initializers, -1 when there is none."""
     groups = head.groups or []
-    if not groups:
+    if not groups or code.find(":", groups[0][1], head.end) < 0:
         return -1
     for m in _COLON.finditer(code, groups[0][1], head.end):
         at = m.start()

@@ -145,6 +145,12 @@ def split(code: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def items(code: str, plain: str, start: int, end: int, cut: int = 0) -> tuple[str, ...]:
     """The texts of a list's items, folded; each cut at `cut` characters when that is given."""
+    text = code[start:end]
+    if text == plain[start:end] and not (cut or "<" in text or "(" in text or "[" in text or "{" in text):
+        parts = text.split(",")  # no bracket and no string: every comma separates
+        if not parts[-1].strip():
+            parts.pop()
+        return tuple([" ".join(part.split()) for part in parts])
     texts = []
     for a, b in split(code, start, end):
         text = folded(real_text(plain[a : min(b, a + 8 * cut) if cut else b]))
