@@ -25,6 +25,7 @@ _MESSAGE = re.compile(r"\[\s*+([A-Za-z_][\w.]*+)\s++([A-Za-z_]\w*)\s*+(?=[:\]])"
 _MESSAGE_TO_RESULT = re.compile(r"\[\s*\[[^\[\]]*+\]\s*+([A-Za-z_]\w*)\s*+(?=[:\]])")
 _REFERENCE = possessive(r"&?\s*+((?:::)?[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)*+)(?:<(.*)>)?$")
 _CONSTANT = re.compile(r"k[A-Z]|[A-Z_]|nullopt|npos|ignore|move")
+_ONE_WORD = frozenset(("call", "macro", "lambda"))  # forms whose names have no members
 _LAST_NAME = re.compile(r"~?\w+$")
 
 
@@ -73,7 +74,7 @@ class BodyFacts:
         for use in self.read.uses:
             at = use.at
             guards: Guards = () if uniform else _inner(source.guards(at), self.outer)
-            number = bisect_right(line_ends, self._name_at(use)) + 1
+            number = bisect_right(line_ends, at if use.form in _ONE_WORD else self._name_at(use)) + 1
             calls.append(Call(
                 use.name, use.form, number, use.arguments, use.template,
                 bisect_right(line_ends, use.end) + 1 if use.end >= 0 else number, guards, use.conditions, use.launch,
