@@ -37,6 +37,9 @@ class Uses(NamedTuple):
     signs: tuple[Call, ...] = ()
 
 
+NO_USES = Uses()
+
+
 @dataclass(slots=True)
 class Read:
     """What one pass over a body has met, by offsets."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.patterns import possessive
 from cartographer.scan.backwards import NO_CALLS, NOT_TYPES, NOTHING, SCOPES, Backwards, callee, judged
-from cartographer.scan.body_facts import BodyFacts, Read
+from cartographer.scan.body_facts import NO_USES, BodyFacts, Read
 from cartographer.scan.conditions import negated
 from cartographer.scan.preprocess import real_text
 from cartographer.scan.signs import signs
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from cartographer.scan.signs import Sign
 
 # A bracket, a comma or a semicolon, with the label that follows or, where a bracket holds no others, with all that it holds.
-_TOKEN = possessive(r"[(){},;\[](?:(?<=[;{}])\s*+(?:case|default|else)\b()|(?<=\()[^(){}\[\];]*+\)|(?<=\{)[^(){}\[\];]*+\})?+")
+_LABELS = r"(?:\s*+(?:case|default|else)\b()"
+_TOKEN = possessive(
+    r"\((?:[^(){}\[\];]*+\))?+|;" + _LABELS + r")?+|,|\)|\{" + _LABELS + r"|[^(){}\[\];]*+\})?+|\}" + _LABELS + r")?+|\[",
+)
 _LAMBDA = possessive(r"\[[^\[\]]*+\]\s*+((?:(?:[A-Z][A-Z0-9_]++|__\w++)\s*+)*+)(?=[({]|mutable\b|->)")
 _LABEL = possessive(r"\s*+(?:case\b((?:[^:;{}]|::)*+):|(default)\s*+:|(else)\b\s*+(if\b)?)")
 _LEAVES = re.compile(r"\s*+(?:return|throw|co_return)\b")
@@ -47,7 +50,11 @@ class BodyReader:
 
     def read(self, start: int, end: int, parameters: Iterable[str] = ()) -> Uses:
         """What stands between two offsets, in the body of a function with these parameters."""
-        read = _Pass(self, start, end, signs(self.source.code, start, end, parameters)).run()
+        written = signs(self.source.code, start, end, parameters)
+        find = self.source.code.find
+        if not written and find("(", start, end) < 0 and find("[", start, end) < 0 and find("{", start, end) < 0 and find("else", start, end) < 0:
+            return NO_USES  # a body that calls nothing and has one way out
+        read = _Pass(self, start, end, written).run()
         return BodyFacts(self.source, self.names, read, messages=self.messages).uses()
 
 
