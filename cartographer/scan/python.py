@@ -39,6 +39,7 @@ class _Scope:
     qualname: str
     kind: str
     line: int
+    outer: _Scope | None
 
 
 @dataclass(slots=True)
@@ -56,7 +57,8 @@ class _Reader:
     """Collects the facts of one file."""
 
     data: bytes
-    scopes: list[_Scope] = field(default_factory=list)
+    scopes: list[_Scope] = field(default_factory=list)  # in the order of the text
+    starts: list[int] = field(default_factory=list)  # where each of them begins
     calls: dict[tuple[int, int], PythonCall] = field(default_factory=dict)
     assignments: list[PythonAssignment] = field(default_factory=list)
 
@@ -69,14 +71,13 @@ class _Reader:
 
     def function_at(self, byte: int) -> str:
         """The qualified name of the innermost function around a byte."""
-        name = ""
-        index = bisect_right(self.scopes, byte, key=lambda s: s.start) - 1
-        while index >= 0:
-            scope = self.scopes[index]
+        index = bisect_right(self.starts, byte) - 1
+        scope = self.scopes[index] if index >= 0 else None
+        while scope is not None:  # what holds the byte is the last scope that begins before it, or around that
             if scope.end > byte and scope.kind != "class":
                 return scope.qualname
-            index -= 1
-        return name
+            scope = scope.outer
+        return ""
 
 
 def scan_python(data: bytes) -> FileFacts:
@@ -129,9 +130,10 @@ def _definitions(reader: _Reader, functions: list[Node], classes: list[Node]) ->
         name = reader.text(name_node)
         kind = "class" if is_class else "method" if outer is not None and outer.kind == "class" else "function"
         line = name_node.start_point[0] + 1 if name_node is not None else node.start_point[0] + 1
-        scope = _Scope(start, -negative_end, name, f"{outer.qualname}.{name}" if outer else name, kind, line)
+        scope = _Scope(start, -negative_end, name, f"{outer.qualname}.{name}" if outer else name, kind, line, outer)
         stack.append(scope)
         reader.scopes.append(scope)
+        reader.starts.append(start)
         out.append(_definition(reader, node, scope))
     return out
 
