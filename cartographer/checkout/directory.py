@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _PRUNED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"})
 _PRUNED_AT_TOP = frozenset({"build", "dist", "torch.egg-info"})
 
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_PIECE = 1 << 20
+
 
 class DirectoryTree:
     """The regular files of a folder; symbolic links are not followed, as git does not."""
@@ -152,11 +155,20 @@ class DirectoryTree:
 
 def read_regular(path: str) -> bytes:
     """The bytes of a regular file; a symbolic link or a pipe that took its place is refused."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+    handle = os.open(path, _OPEN)
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "not a regular file")
-        return file.read()
+        data = os.read(handle, status.st_size + 1)
+        if len(data) == status.st_size:
+            return data  # one byte more was asked for, and there was none
+        parts = [data]
+        while parts[-1]:  # it has changed since, or comes in pieces
+            parts.append(os.read(handle, _PIECE))
+        return b"".join(parts)
+    finally:
+        os.close(handle)
 
 
 def _existing(folder: Path) -> Path:
@@ -190,9 +202,10 @@ def walk(root: str, skipped: frozenset[str], only: Callable[[str], bool] | None 
                 if entry.name not in _PRUNED and path not in _PRUNED_AT_TOP and path not in skipped:
                     stack.append(path)
             elif (only is None or only(path)) and entry.is_file(follow_symlinks=False) and is_safe(path):
-                status = _status(entry.path)
-                if status is not None:
-                    yield path, status
+                try:
+                    yield path, entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
 
 
 def _submodules(root: str) -> frozenset[str]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from cartographer.model.atlas import FileEntry, Symbol
@@ -11,24 +12,25 @@ from cartographer.model.atlas import FileEntry, Symbol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from cartographer.model.fact import Definition, FileFacts
+    from cartographer.model.fact import Definition, FileFacts, Include
     from cartographer.model.source import TreeFile
 
 # Where the build looks for headers besides the including file's own folder and the root (CMake's include folders of
 # caffe2/CMakeLists.txt and aten/CMakeLists.txt).
 _INCLUDE_ROOTS = ("", "aten/src", "torch/csrc/api/include", "torch/csrc", "torch/lib", "aten/src/TH", "caffe2/..")
+_PLAIN = re.compile(r"[^/.][^/]*(?:/[^/.][^/]*)*+")  # a path of names that none begins with a dot
 _NOT_LISTED = frozenset(("declaration", "variable", "alias", "lambda-variable"))
 
 
 def file_entries(files: Iterable[TreeFile], facts: Mapping[str, FileFacts]) -> tuple[FileEntry, ...]:
     """One entry for each file that was scanned."""
     known = {file.path for file in files}
-    resolve = _Resolver(known)
+    resolver = _Resolver(known)
     return tuple(
         FileEntry(
             path=file.path, blob=file.blob, size=file.size, language=found.language, lines=found.lines,
             error_nodes=found.error_nodes, error_bytes=found.error_bytes, notes=found.notes,
-            includes=tuple((resolve(file.path, include.target), include.line) for include in found.includes),
+            includes=tuple(resolver.all(file.path, found.includes)) if found.includes else (),
         )
         for file in files
         if (found := facts.get(file.path)) is not None
@@ -40,20 +42,43 @@ class _Resolver:
 
     def __init__(self, known: set[str]) -> None:
         self._known = known
-        self._seen: dict[tuple[str, str], str] = {}
+        self._seen: dict[str, dict[str, str]] = {}  # by the folder, then by what is written
+        self._below_roots: dict[str, str | None] = {}
+        self._modules: dict[str, str] = {}
 
-    def __call__(self, path: str, target: str) -> str:
-        key = (posixpath.dirname(path), target)
-        if key not in self._seen:
-            candidates = _python(path, target) if path.endswith((".py", ".pyi")) else _headers(key[0], target)
-            self._seen[key] = next((c for c in candidates if c in self._known), target)
-        return self._seen[key]
+    def all(self, path: str, includes: Iterable[Include]) -> Iterator[tuple[str, int]]:
+        """What the includes of one file lead to, each with its line."""
+        folder, python = posixpath.dirname(path), path.endswith((".py", ".pyi"))
+        seen = self._seen.setdefault(folder, {})
+        for include in includes:
+            target = include.target
+            found = seen.get(target)
+            if found is None:
+                found = seen[target] = self._module(path, target) if python else self._header(folder, target)
+            yield found, include.line
+
+    def _header(self, folder: str, target: str) -> str:
+        beside = _joined(folder, target)
+        if beside in self._known:
+            return beside
+        if target not in self._below_roots:
+            candidates = (_joined(root, target) for root in _INCLUDE_ROOTS)
+            self._below_roots[target] = next((c for c in candidates if c in self._known), None)
+        return self._below_roots[target] or target
+
+    def _module(self, path: str, target: str) -> str:
+        if target.startswith("."):
+            return next((c for c in _python(path, target) if c in self._known), target)
+        if target not in self._modules:  # an absolute name means the same everywhere
+            self._modules[target] = next((c for c in _python("", target) if c in self._known), target)
+        return self._modules[target]
 
 
-def _headers(folder: str, target: str) -> Iterator[str]:
-    yield posixpath.normpath(posixpath.join(folder, target))
-    for root in _INCLUDE_ROOTS:
-        yield posixpath.normpath(posixpath.join(root, target))
+def _joined(folder: str, target: str) -> str:
+    """A path below a folder. Most need no more than a stroke between them."""
+    if folder and _PLAIN.fullmatch(target) and _PLAIN.fullmatch(folder):
+        return f"{folder}/{target}"
+    return posixpath.normpath(posixpath.join(folder, target))
 
 
 def _python(path: str, target: str) -> Iterator[str]:

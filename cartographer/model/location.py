@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import PurePosixPath
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,8 +43,6 @@ _BY_SUFFIX = {
 
 def language_of(path: str) -> Language:
     """The language of a file, by its name; `python_variable_methods.cpp.in` counts as C++, `x.pyi.in` as Python."""
-    name = path.removesuffix(".in").rpartition("/")[2]
-    if name in ("", "."):  # as no file's path ends; the last part is another one
-        name = PurePosixPath(path.removesuffix(".in")).name
-    stem, dot, ending = name.rpartition(".")
-    return _BY_SUFFIX.get(f".{ending}".lower(), Language.OTHER) if stem and dot else Language.OTHER
+    name = path.removesuffix(".in").removesuffix("/.").rstrip("/")  # the folder's, of a file that is called `.in`
+    stem, dot, ending = name.rpartition("/")[2].rpartition(".")
+    return _BY_SUFFIX.get(dot + ending.lower(), Language.OTHER) if stem else Language.OTHER

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 import zlib
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cache as once
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from cartographer.errors import CheckoutError
 from cartographer.model.oplist import Advice, OperatorList, OperatorRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cartographer.checkout.open import SourceRequest
     from cartographer.model.source import SourceInfo, Tree
@@ -108,8 +109,29 @@ def _makers_version() -> str:
 
 def matching(tree: Tree, globs: Iterable[str]) -> dict[str, bytes]:
     """The bytes of the files that one of the globs names."""
-    patterns = tuple(globs)
-    exact = {p for p in patterns if not any(c in p for c in "*?[")}
-    wild = [p for p in patterns if p not in exact]
-    paths = [f.path for f in tree.files() if f.path in exact or any(fnmatchcase(f.path, p) for p in wild)]
-    return dict(tree.read_many(paths))
+    chosen = _chooser(tuple(globs))
+    return dict(tree.read_many([f.path for f in tree.files() if chosen(f.path)]))
+
+
+def _chooser(globs: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether one of the globs names a path. Most globs are a beginning and an end around one star, which needs no pattern."""
+    ends: dict[str, list[str]] = {}
+    others: list[str] = []
+    for glob in globs:
+        start, star, end = glob.partition("*")
+        if any(c in start + end for c in "*?["):
+            others.append(translate(glob))
+        elif star:
+            ends.setdefault(start, []).append(end)
+    exact = {glob for glob in globs if not any(c in glob for c in "*?[")}
+    starts, by_start = tuple(ends), [(start, tuple(found)) for start, found in ends.items()]
+    pattern = re.compile("|".join(others) or r"(?!)")
+
+    def chosen(path: str) -> bool:
+        if path in exact or pattern.match(path):
+            return True
+        if not path.startswith(starts):
+            return False
+        return any(path.startswith(start) and path[len(start) :].endswith(found) for start, found in by_start)
+
+    return chosen
