@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from cartographer.model.atlas import FileEntry, Symbol
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 # caffe2/CMakeLists.txt and aten/CMakeLists.txt).
 _INCLUDE_ROOTS = ("", "aten/src", "torch/csrc/api/include", "torch/csrc", "torch/lib", "aten/src/TH", "caffe2/..")
 _PLAIN = re.compile(r"[^/.][^/]*(?:/[^/.][^/]*)*+")  # a path of names that none begins with a dot
+_ORDER = attrgetter("line", "qualname", "kind")
 _NOT_LISTED = frozenset(("declaration", "variable", "alias", "lambda-variable"))
 
 
@@ -103,7 +105,8 @@ def symbols(facts: Mapping[str, FileFacts]) -> Iterator[Symbol]:
                    "" if m.parameters is None else f"({', '.join(m.parameters)})", m.guards)
             for m in found.macros
         ]
-        yield from sorted(listed, key=lambda s: (s.line, s.qualname, s.kind))
+        listed.sort(key=_ORDER)
+        yield from listed
 
 
 def _symbol(path: str, d: Definition) -> Symbol:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.lineage import Lineage
 
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from cartographer.model.source import SourceInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A definition worth finding: function, class, kernel, macro, stub, Python function."""
+class Symbol(NamedTuple):
+    """A definition worth finding: function, class, kernel, macro, stub, Python function. A tree has a hundred thousand."""
 
     name: str
     qualname: str
