@@ -50,26 +50,27 @@ def assemble(
             reason = "a kernel is registered, but nothing defines the operator"
             notes.append(Unresolved("dispatch", registered.name, reason, registered.place.path, registered.place.line))
     joined = [
-        replace(
-            operator,
-            build=_as_viewed(operator.build),
-            registrations=_joined(_canonical(operator.registrations, rules), by_name.get(name, [])),
-        )
+        (operator, _joined(_canonical(operator.registrations, rules), by_name.get(name, [])))
         for name, operator in sorted(known.items())
     ]
     if rules is None:
-        return tuple(joined), tuple(notes)
+        return tuple(replace(o, build=_as_viewed(o.build), registrations=registrations) for o, registrations in joined), tuple(notes)
     return tuple(_with_tables(joined, collected, rules)), tuple(notes)
 
 
-def _with_tables(operators: list[Operator], collected: Collected, rules: KeyRules) -> Iterable[Operator]:
+def _with_tables(
+    operators: list[tuple[Operator, tuple[Registration, ...]]], collected: Collected, rules: KeyRules
+) -> Iterable[Operator]:
     fallbacks = collected.findings.fallbacks
-    shown = shown_keys(rules, (r for o in operators for r in o.registrations), fallbacks, complete=collected.complete)
+    shown = shown_keys(rules, (r for _, registrations in operators for r in registrations), fallbacks, complete=collected.complete)
     tables = Tables(rules, fallbacks, shown, complete=collected.complete)
     layers = Layers(rules, tables)
-    for operator in operators:
-        dispatch = tables.of(operator.registrations)
-        yield replace(operator, dispatch=dispatch, layers=layers.of(dispatch, operator.registrations))
+    for operator, registrations in operators:
+        dispatch = tables.of(registrations)
+        yield replace(
+            operator, build=_as_viewed(operator.build), registrations=registrations,
+            dispatch=dispatch, layers=layers.of(dispatch, registrations),
+        )
 
 
 def _operator(defined: Defined, notes: list[Unresolved]) -> Operator:
@@ -107,9 +108,11 @@ def _registration(registered: Registered, rules: KeyRules | None) -> Registratio
 
 def _canonical(registrations: Iterable[Registration], rules: KeyRules | None) -> list[Registration]:
     """Torchgen's registrations with the first name of each key, and the conditions as the stock build sees them."""
-    return [
-        replace(r, key=r.key if rules is None else _key(r.key, rules), build=_as_viewed(r.build)) for r in registrations
-    ]
+    found = []
+    for r in registrations:
+        key, build = r.key if rules is None else _key(r.key, rules), _as_viewed(r.build)
+        found.append(r if key == r.key and build == r.build else replace(r, key=key, build=build))
+    return found
 
 
 def _key(key: str, rules: KeyRules) -> str:

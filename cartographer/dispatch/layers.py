@@ -27,34 +27,43 @@ class Layers:
     def __init__(self, rules: KeyRules, tables: Tables) -> None:
         self._rules, self._tables = rules, tables
         self._above = [(f, _representative(rules, f)) for f in reversed(rules.functionality) if not rules.is_backend(f)]
-        self._shared: dict[tuple[str, str], Layer] = {}
+        self._shared: dict[tuple[str, str], tuple[Layer, tuple[str, ...]]] = {}
 
     def of(self, dispatch: Mapping[str, str], registrations: Sequence[Registration]) -> tuple[Layer, ...]:
         """Every layer above the backends, outermost first: it acts when its entry is neither a fallthrough nor missing."""
         by_key = {r.key: r for r in registrations if r.active}
-        told = ((functionality, key, dispatch.get(key, "")) for functionality, key in self._above)
-        return tuple(self._layer(functionality, key, outcome, by_key) for functionality, key, outcome in told if outcome)
+        found = []
+        for functionality, key in self._above:
+            outcome = dispatch.get(key, "")
+            if not outcome:
+                continue
+            shared = self._shared.get((functionality, outcome))
+            if shared is None:
+                shared = self._shared[functionality, outcome] = self._layer(functionality, key, outcome), self._sources(key, outcome)
+            layer, sources = shared
+            place = _first_place(sources, by_key) if sources else None
+            found.append(layer if place is None else Layer(functionality, layer.acts, outcome, place))
+        return tuple(found)
 
-    def _layer(self, functionality: str, key: str, outcome: str, by_key: Mapping[str, Registration]) -> Layer:
-        place = self._own_place(key, outcome, by_key)
+    def _layer(self, functionality: str, key: str, outcome: str) -> Layer:
+        """A layer that no registration of an operator's own serves."""
         acts = outcome not in (MISSING, NOT_TOLD) and not outcome.startswith("fallthrough")
-        if place is not None:
-            return Layer(functionality, acts, outcome, place)
-        layer = self._shared.get((functionality, outcome))
-        if layer is None:
-            fallback = self._tables.fallback(key) if outcome.endswith(FALLBACK) else None
-            layer = self._shared[functionality, outcome] = Layer(functionality, acts, outcome, fallback.place if fallback is not None else None)
-        return layer
+        fallback = self._tables.fallback(key) if outcome.endswith(FALLBACK) else None
+        return Layer(functionality, acts, outcome, fallback.place if fallback is not None else None)
 
-    def _own_place(self, key: str, outcome: str, by_key: Mapping[str, Registration]) -> Location | None:
-        """Where the registration stands that serves a layer, of those of the operator."""
+    def _sources(self, key: str, outcome: str) -> tuple[str, ...]:
+        """The keys of registrations of an operator's own that may serve a layer, the first one first."""
         if outcome == MISSING or outcome.endswith(FALLBACK):
-            return None
-        for look in self._rules.looks:
-            source = key if look.source == "direct" else look.source
-            if outcome.endswith(look.words) and source in by_key:
-                return by_key[source].place
-        return None
+            return ()
+        return tuple(key if look.source == "direct" else look.source for look in self._rules.looks if outcome.endswith(look.words))
+
+
+def _first_place(sources: Sequence[str], by_key: Mapping[str, Registration]) -> Location | None:
+    """Where the registration stands that serves a layer."""
+    for source in sources:
+        if source in by_key:
+            return by_key[source].place
+    return None
 
 
 def _representative(rules: KeyRules, functionality: str) -> str:

@@ -38,6 +38,7 @@ class Tables:
         self.shown = tuple(rules.runtime if shown is None else shown)
         self._known: dict[frozenset[tuple[str, bool, tuple[str, ...]]], dict[str, str]] = {}
         self._terms = {key: self._platform(key) for key in self.shown}
+        self._looks = {key: self._looks_of(key) for key in self.shown}
 
     def fallback(self, key: str) -> Fallback | None:
         """The fallback of a key, in the stock build or in one with the key's platform."""
@@ -48,16 +49,39 @@ class Tables:
     def of(self, registrations: Iterable[Registration]) -> Mapping[str, str]:
         """{runtime key: what serves it, in the words of the dispatcher's dump}."""
         registered = frozenset((r.key, r.fallthrough, r.build) for r in registrations if r.active)
-        if registered not in self._known:
-            self._known[registered] = {key: self._serves(key, registered) for key in self.shown}
-        return self._known[registered]
+        return self._all(registered)
 
     def of_kernels(self, kernels: Mapping[str, bool]) -> Mapping[str, str]:
         """The same for kernels given as {key: whether it is a fallthrough}."""
         registered = frozenset((key, fallthrough, ()) for key, fallthrough in kernels.items())
-        if registered not in self._known:
-            self._known[registered] = {key: self._serves(key, registered) for key in self.shown}
-        return self._known[registered]
+        return self._all(registered)
+
+    def _all(self, registered: frozenset[tuple[str, bool, tuple[str, ...]]]) -> Mapping[str, str]:
+        known = self._known.get(registered)
+        if known is None:
+            kernels: dict[frozenset[str], dict[str, bool]] = {}  # by the words of a build: those that it has
+            for terms in self._terms.values():
+                if terms not in kernels:
+                    kernels[terms] = {k: fallthrough for k, fallthrough, build in registered if not build or set(build) <= terms}
+            known = self._known[registered] = {key: self._serves(key, registered, kernels[self._terms[key]]) for key in self.shown}
+        return known
+
+    def _looks_of(self, key: str) -> list[tuple[str, str, bool]]:
+        """Where the dispatcher looks for a kernel of a key, as (source, words, whether backend kernels go first); nothing
+        is looked for behind a fallback, whose source is "".
+        """
+        covers, found = self._rules.covers, []
+        for look in self._rules.looks:
+            if look.covered_by and key not in covers.get(look.covered_by, ()):
+                continue
+            if look.source == FALLBACK:
+                fallback = self.fallback(key)
+                if fallback is not None:
+                    found.append(("", ("fallthrough " if fallback.fallthrough else "") + look.words, False))
+                    break
+            elif look.source in (DIRECT, CATCH_ALL) or key in covers.get(look.source, ()):
+                found.append((key if look.source == DIRECT else look.source, look.words, look.without_backend_kernel))
+        return found
 
     def _platform(self, key: str) -> frozenset[str]:
         """The words of builds that have the key's backend: an MPS key is looked at in a build with MPS."""
@@ -65,30 +89,19 @@ class Tables:
         backend = next((b for b in backends if key.endswith(b)), key)
         return frozenset({_PLATFORM_TERMS.get(backend, backend.lower())})
 
-    def _serves(self, key: str, registered: frozenset[tuple[str, bool, tuple[str, ...]]]) -> str:
-        terms = self._terms[key]
+    def _serves(self, key: str, registered: frozenset[tuple[str, bool, tuple[str, ...]]], kernels: Mapping[str, bool]) -> str:
         if not self._complete and not self._is_told(key, registered):
             return NOT_TOLD
-        kernels = {k: fallthrough for k, fallthrough, build in registered if set(build) <= terms}
-        rules = self._rules
-        for look in rules.looks:
-            if look.covered_by and key not in rules.covers.get(look.covered_by, ()):
-                continue
-            if look.source == FALLBACK:
-                fallback = self.fallback(key)
-                if fallback is not None:
-                    return ("fallthrough " if fallback.fallthrough else "") + look.words
-                continue
-            source = key if look.source == DIRECT else look.source
+        for source, words, without_backend_kernel in self._looks[key]:
+            if not source:
+                return words
             if source not in kernels:
                 continue
-            if look.source not in (DIRECT, CATCH_ALL) and key not in rules.covers.get(look.source, ()):
-                continue
-            if look.without_backend_kernel and (answer := self._backend_kernel(key, kernels)):
+            if without_backend_kernel and (answer := self._backend_kernel(key, kernels)):
                 if answer == AMBIGUOUS:
                     return AMBIGUOUS
                 continue
-            return ("fallthrough " if kernels[source] else "") + look.words
+            return ("fallthrough " if kernels[source] else "") + words
         return MISSING
 
     def _is_told(self, key: str, registered: frozenset[tuple[str, bool, tuple[str, ...]]]) -> bool:

@@ -30,7 +30,10 @@ _LONG = ("aten/src/ATen/native/native_functions.yaml", "aten/src/ATen/native/REA
 WANTED = (*OWNERS, GUIDE, *COMPATIBILITY, *_LONG, "torch/testing/_internal/*.py", "test/test_*.py", "docs/source/*.rst", "docs/source/*.md")
 
 _DOCS = {"add_docstr": "torch/_torch_docs.py", "add_docstr_all": "torch/_tensor_docs.py", "_add_docstr": "torch/"}
-_OPINFO = re.compile(r"^[ \t]+((?:\w*Info))\(\s*['\"]([\w.]+)['\"]", re.MULTILINE)
+# Both stand at the beginning of their lines, which is looked at when the fixed word, which is found fast, is there.
+_OPINFO = re.compile(r"Info\(\s*['\"]([\w.]+)['\"]")
+_OPINFO_HEAD = re.compile(r"[ \t]+(\w*)")
+_OPS = re.compile(r"@ops\(([^\n]*)")
 _OPERATOR = re.compile(r"(?:torch\.ops\.)?\b(aten|prims)\.(\w+)")
 _FENCE = re.compile(r"^\s*```[^`]*$")
 _HEADING = re.compile(r"^#+\s+(.+?)\s*#*$")
@@ -42,7 +45,6 @@ _LISTED = re.compile(r"^[ \t]+\(\s*r?\"(aten|prims)::([\w.]+)", re.MULTILINE)
 _META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC2?\b")
 # A list of OpInfos by their class: `unary_ufuncs = [op for op in op_db if isinstance(op, UnaryUfuncInfo)]`.
 _LIST = re.compile(r"^(\w+)(?:: [^=\n]+)? = (?:tuple|list)?[\[(]\s*(\w+) for \2 in \w+ if isinstance\(\2, (\w+)\)[\])]", re.MULTILINE)
-_OPS = re.compile(r"^[ \t]*@ops\(([^\n]*)", re.MULTILINE)
 _EVERY = "OpInfo"  # the class of all of them
 _EVERY_LISTS = ("op_db", "ops_and_refs")
 _MODULE = re.compile(r"^\.\. (?:currentmodule|module|automodule):: ([\w.]+)\s*$")
@@ -127,9 +129,13 @@ def _from_text(path: str, text: str, known: set[str], python: Mapping[str, str])
         yield from _index(path, text, known, python)
     elif path.startswith("torch/testing/"):
         for match in _OPINFO.finditer(text):
-            prefix = "_foreach_" if match[1].startswith("Foreach") and not match[2].startswith("_foreach_") else ""
-            if subject := _subject(prefix + _tail(match[2]), known, python) or _subject(match[2].replace(".", "_"), known, python):
-                yield Landmark(subject, "opinfo", path, lines.at(match.start(1)), f"{match[1]}({match[2]})")
+            head = _OPINFO_HEAD.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start())
+            if head is None:
+                continue
+            kind, name = f"{head[1]}Info", match[1]
+            prefix = "_foreach_" if kind.startswith("Foreach") and not name.startswith("_foreach_") else ""
+            if subject := _subject(prefix + _tail(name), known, python) or _subject(name.replace(".", "_"), known, python):
+                yield Landmark(subject, "opinfo", path, lines.at(match.start()), f"{kind}({name})")
 
 
 def _owners(path: str, text: str) -> Iterator[Landmark]:
@@ -163,7 +169,7 @@ def _tests(texts: Mapping[str, str]) -> Iterator[Landmark]:
     """Test files that are run over lists of OpInfos: the class of the list, the file, how many tests use it."""
     lists = dict.fromkeys(_EVERY_LISTS, _EVERY)
     for path, text in texts.items():
-        if path.startswith("torch/testing/"):
+        if path.startswith("torch/testing/") and " if isinstance(" in text:
             lists.update((match[1], match[3]) for match in _LIST.finditer(text))
     word = re.compile(rf"\b({'|'.join(map(re.escape, sorted(lists)))})\b")
     for path, text in texts.items():
@@ -172,6 +178,8 @@ def _tests(texts: Mapping[str, str]) -> Iterator[Landmark]:
         used: dict[str, list[int]] = {}
         lines = _Lines(text)
         for match in _OPS.finditer(text):
+            if text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" \t"):
+                continue  # a decorator stands alone
             for name in dict.fromkeys(word.findall(match[1])):
                 used.setdefault(lists[name], []).append(lines.at(match.start(1)))
         for kind, at in used.items():
