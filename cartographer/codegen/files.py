@@ -52,10 +52,15 @@ _NONE = GeneratedFile("", "", 0, None, 0, "")
 
 
 def generated_files(files: Mapping[str, bytes], paths: Container[str] | None = None) -> tuple[GeneratedFile, ...]:
+    """The generated files of a tree: see `files_of`."""
+    return files_of(Sources(files), paths)
+
+
+def files_of(sources: Sources, paths: Container[str] | None = None) -> tuple[GeneratedFile, ...]:
     """The generated files, sorted by name; a name with a placeholder stands for many, `{name}_ops.h`. `paths` are all of
     the tree: a template that is not among them is not named.
     """
-    sources = Sources(files)
+    files = sources.files
     found: dict[tuple[str, str], GeneratedFile] = {}
     modules = [GEN, *sorted(p.rpartition("/")[2] for p in files if p.startswith("tools/autograd/gen_"))]
     for name in modules:

@@ -21,17 +21,30 @@ if TYPE_CHECKING:
     from cartographer.model.declaration import Declarations, NativeFunction
 
 
+class Functions:
+    """The functions of one list, those that torchgen adds, and what binds them: worked out once for whoever asks."""
+
+    def __init__(self, declarations: Declarations, sources: Mapping[str, bytes]) -> None:
+        """`sources` are the files that `codegen.sources.WANTED` asks for, as far as the tree has them."""
+        self.declarations = declarations
+        self.sources = Sources(sources)
+        functions = rows.functions(declarations, self.sources)
+        self.added = generation.generated(functions, self.sources)
+        self.all = [*functions, *self.added]
+        self.binder = Binder(self.sources)
+
+
 def derive(declarations: Declarations, sources: Mapping[str, bytes]) -> tuple[Operator, ...]:
-    """All operators of native_functions.yaml and those that torchgen adds, sorted by name. `sources` are the files
-    that `codegen.sources.WANTED` asks for, as far as the tree has them.
-    """
-    read = Sources(sources)
-    functions = rows.functions(declarations, read)
-    functions += generation.generated(functions, read)
+    """All operators of native_functions.yaml and those that torchgen adds, sorted by name."""
+    return operators_of(Functions(declarations, sources))
+
+
+def operators_of(known: Functions) -> tuple[Operator, ...]:
+    """The operators of some functions, sorted by name."""
+    read, functions, declarations, binder = known.sources, known.all, known.declarations, known.binder
     infos = differentiability.load(functions, declarations.derivatives, read)
     matcher = Matcher(functions, infos, read)
     matched = [matcher.match(f) for f in functions]
-    binder = Binder(read)
     bindings = binder.all(functions, declarations.deprecated)
     by_hand = handwritten.bind(read, binder.owners, bindings, functions)
     registrations = Registrar(functions, matched, read).all()
@@ -61,14 +74,15 @@ def derive(declarations: Declarations, sources: Mapping[str, bytes]) -> tuple[Op
 
 def listed(declarations: Declarations, sources: Mapping[str, bytes]) -> tuple[list[Function], dict[str, tuple[str, ...]]]:
     """The operators that torchgen adds, and the Python names of every operator: enough to compare two releases."""
-    read = Sources(sources)
-    functions = rows.functions(declarations, read)
-    added = generation.generated(functions, read)
-    binder = Binder(read)
-    names = {
-        f.schema.name.full: tuple(name for name, _ in binder.places(f)) if binder.bound(f) else () for f in (*functions, *added)
+    return listed_of(Functions(declarations, sources))
+
+
+def listed_of(known: Functions) -> tuple[list[Function], dict[str, tuple[str, ...]]]:
+    """The same for functions that are there."""
+    binder = known.binder
+    return known.added, {
+        f.schema.name.full: tuple(name for name, _ in binder.places(f)) if binder.bound(f) else () for f in known.all
     }
-    return added, names
 
 
 def _cpp(function: Function) -> CppNames:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cartographer.checkout.open import SourceRequest
+    from cartographer.codegen.operators import Functions
     from cartographer.model.source import SourceInfo, Tree
     from cartographer.progress import Progress
 
@@ -47,13 +48,15 @@ def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
     return list_of_tree(open_tree(request, progress, only=is_wanted), Cache(request.cache))
 
 
-def list_of_tree(tree: Tree, cache: Cache | None = None) -> OperatorList:
-    """The list of an open tree: the one that the cache keeps for these files, or a new one."""
+def list_of_tree(tree: Tree, cache: Cache | None = None, functions: Functions | None = None) -> OperatorList:
+    """The list of an open tree: the one that the cache keeps for these files, or a new one, made of its functions where
+    these are at hand.
+    """
     cache = cache or Cache()
     name = _digest(tree) + ".msgpack"
     kept = _decoded(cache.read(KIND, name))
     if kept is None:
-        made = _made(tree)
+        made = _made(tree, functions)
         kept = _Kept(tuple(made.rows.values()), dict(made.advice), dict(made.written))
         with contextlib.suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
             cache.write(zlib.compress(msgspec.msgpack.encode(kept), 1), KIND, name)
@@ -61,16 +64,18 @@ def list_of_tree(tree: Tree, cache: Cache | None = None) -> OperatorList:
     return OperatorList(info.version, info.tag, info.commit, info.web, {row.name: row for row in kept.rows}, kept.advice, kept.written)
 
 
-def _made(tree: Tree) -> OperatorList:
+def _made(tree: Tree, functions: Functions | None) -> OperatorList:
     from cartographer.codegen import operators as codegen
     from cartographer.compare.rows import operator_list
     from cartographer.declare import declarations
 
-    files = dict(tree.read_many(sorted(f.path for f in tree.files() if is_wanted(f.path))))
-    declared = declarations.load({path: files[path] for path in declarations.WANTED if path in files})
-    sources = {path: data for path, data in files.items() if generators.matches(path)}
-    texts = {path: data for path, data in files.items() if advice.WANTED.fullmatch(path)}
-    return operator_list(tree.info, declared, *codegen.listed(declared, sources), advice.advice_in(texts), advice.written_in(texts))
+    if functions is None:
+        files = dict(tree.read_many(sorted(f.path for f in tree.files() if is_wanted(f.path))))
+        declared = declarations.load({path: files[path] for path in declarations.WANTED if path in files})
+        functions = codegen.Functions(declared, {path: data for path, data in files.items() if generators.matches(path)})
+    texts = dict(tree.read_many(sorted(f.path for f in tree.files() if advice.WANTED.fullmatch(f.path))))
+    listed = codegen.listed_of(functions)
+    return operator_list(tree.info, functions.declarations, *listed, advice.advice_in(texts), advice.written_in(texts))
 
 
 def _decoded(data: bytes | None) -> _Kept | None:

@@ -15,7 +15,7 @@ from cartographer.checkout.manifest import manifest
 from cartographer.checkout.open import history_repository
 from cartographer.codegen import operators as codegen
 from cartographer.codegen import sources as generators
-from cartographer.codegen.files import generated_files
+from cartographer.codegen.files import files_of
 from cartographer.compare import bodies
 from cartographer.declare import declarations
 from cartographer.dispatch import assemble, collect
@@ -82,7 +82,9 @@ def derived(tree: Tree, cache: Cache) -> tuple[tuple[Operator, ...], tuple[Gener
     """What the operator lists declare and the generators make of it: operators and files, and the lists for comparisons."""
     sources = matching(tree, generators.WANTED)
     declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
-    return codegen.derive(declared, sources), generated_files(sources, {file.path for file in tree.files()}), list_of_tree(tree, cache)
+    functions = codegen.Functions(declared, sources)
+    paths = {file.path for file in tree.files()}
+    return codegen.operators_of(functions), files_of(functions.sources, paths), list_of_tree(tree, cache, functions)
 
 
 def scan(tree: Tree, scope: Manifest, cache: Cache, progress: Progress, *, workers: int = 2) -> FactBase:
