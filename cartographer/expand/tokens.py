@@ -36,26 +36,28 @@ class Token(NamedTuple):
 # How tokens are made where they come by the million: without a call of a Python function for each.
 token_of: Callable[[tuple[str, str, str, int, bool, tuple[str, ...], frozenset[str]]], Token] = partial(tuple.__new__, Token)
 
-# What is met most stands first: names that open no literal, and signs that begin no longer one.
+# Two texts for each token: the gap before it, and itself. What is met most stands first: names that open no literal, and
+# signs that begin no longer one.
 _LEXEME = possessive(
     r"""
-    (?P<gap>(?:[ \t\r\f\v\n]++|\\\r?\n|//(?:[^\n\\]|\\\r?\n|\\.)*+|/\*.*?(?:\*/|\Z))*)
-    (?:
-      (?P<name>(?!(?:u8|[uUL])?R?["'])[A-Za-z_$][\w$]*+)
-    | (?P<sign>[](){};,?~[@])
-    | (?P<raw>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\((?:.*?)\)(?P=fence)")
-    | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\\r?\n|\\.)*"?)
-    | (?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+')
-    | (?P<prefix>[A-Za-z_$][\w$]*)
-    | (?P<number>\.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*)
-    | (?P<punctuator>\.\.\.|<<=|>>=|<=>|->\*|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|\.\*|.)
+    ((?:[ \t\r\f\v\n]++|\\\r?\n|//(?:[^\n\\]|\\\r?\n|\\.)*+|/\*.*?(?:\*/|\Z))*)
+    (
+      (?!(?:u8|[uUL])?R?["'])[A-Za-z_$][\w$]*+                        # a name
+    | [](){};,?~[@]
+    | (?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\((?:.*?)\)(?P=fence)"  # a raw string
+    | (?:u8|[uUL])?"(?:[^"\\\n]|\\\r?\n|\\.)*"?                      # a string
+    | (?:u8|[uUL])?'(?:[^'\\\n]|\\.)+'                             # a character
+    | [A-Za-z_$][\w$]*                                              # a name
+    | \.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*                           # a number
+    | \.\.\.|<<=|>>=|<=>|->\*|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|\.\*|.
     )?
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ALIKE = {"sign": "punctuator", "raw": "string", "prefix": "name"}
-_GAP = _LEXEME.groupindex["gap"]
-_KINDS = {number: _ALIKE.get(name, name) for name, number in _LEXEME.groupindex.items()}  # by the group that matched
+_LITERAL = re.compile(r"(?:u8|[uUL])?R?([\"'])")
+# Kinds by the first character, where that tells it: names that may be a literal's prefix, and dots, are looked at.
+_KINDS = dict.fromkeys("!#%&()*+,-/:;<=>?@[\\]^`{|}~", "punctuator") | dict.fromkeys("0123456789", "number") | {'"': "string"}
+_KINDS |= dict.fromkeys("abcdefghijklmnopqrstvwxyzABCDEFGHIJKMNOPQSTVWXYZ_$", "name")
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<word>\w*)(?P<rest>(?:[^\n\\/]|\\\r?\n|\\.|/(?![*/])|/\*.*?\*/|//[^\n]*)*)", re.DOTALL)
 _SPAN = re.compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|(?:u8|[uUL])?R"([^()\\\s]{0,16})\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)+'""", re.DOTALL
@@ -71,18 +73,29 @@ def tokenize(text: str, path: str = "", line: int = 1, guards: tuple[str, ...] =
 def _lex(text: str, start: int, end: int, path: str, line: int, guards: tuple[str, ...]) -> list[Token]:
     tokens: list[Token] = []
     append = tokens.append
-    for found in _LEXEME.finditer(text, start, end):
-        group = found.lastindex
-        if group is None or group == _GAP:
+    for gap, word, _ in _LEXEME.findall(text, start, end):
+        if not word:
             break
-        gap, word = found.group(_GAP, group)
-        if "\n" in gap:
-            line += gap.count("\n")
-        kind = _KINDS[group]
-        append(token_of((kind, word, path, line, gap != "", guards, NO_NAMES)))
+        kind = _KINDS.get(word[0]) or _kind(word)
+        if not gap:
+            append(token_of((kind, word, path, line, False, guards, NO_NAMES)))
+        else:
+            if "\n" in gap:
+                line += gap.count("\n")
+            append(token_of((kind, word, path, line, True, guards, NO_NAMES)))
         if kind == "string" and "\n" in word:
             line += word.count("\n")
     return tokens
+
+
+def _kind(word: str) -> str:
+    """The kind of a token whose first character does not tell it."""
+    literal = _LITERAL.match(word)
+    if literal is not None:
+        return "string" if literal[1] == '"' else "char" if len(word) > 1 else "punctuator"
+    if word[0] in "uULR":
+        return "name"
+    return "number" if word.removeprefix(".")[:1].isdecimal() else "punctuator"
 
 
 def read_tokens(text: str, path: str) -> list[Token]:
