@@ -33,6 +33,7 @@ _LEAF = re.compile(r"(STABLE_)?TORCH_LIBRARY\w*|TORCH_(CHECK|API|CUDA)\w*|C10_\w
 _BODY = re.compile(r"(\w+)\s*(?:<[^<>;{}]*>)?\s*\((?:[^(){};]|\((?:[^()]|\([^()]*\))*\))*\)\s*(?:const\s*|noexcept\s*|override\s*)*\{", re.DOTALL)
 _CLOSE = re.compile(r"\s*(::|->|\.|\(|\[)\s*|^(&)\s+|\s+(?=[),\]])")
 _REFERENCE = re.compile(r"&((?:\w+::)+[a-z_]\w*)")
+_LAST_NAME = re.compile(r"((?:\w+::)*\w+)$")
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "return"))
 _CODE = (".cpp", ".cc", ".cu", ".mm", ".h", ".cuh", ".c", ".hpp")
 
@@ -72,7 +73,7 @@ class Maker:
         except ExpansionTooLargeError:
             return ""
         spelled = "".join(t.text if t.text == "::" else f" {t.text} " for t in tokens).replace(" ::", "::").replace(":: ", "::").strip()
-        match = re.search(r"((?:\w+::)*\w+)$", _before_parameters(spelled))
+        match = _LAST_NAME.search(_before_parameters(spelled).rpartition(" ")[2])
         return match[1] if match and match[1] != definition.macro[0] else ""
 
     def _file(self, path: str, facts: FileFacts, made: Made) -> None:
