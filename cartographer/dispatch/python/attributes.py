@@ -34,7 +34,7 @@ _PADDING = frozenset({"ljust", "rjust", "center", "zfill", "expandtabs", "format
 
 def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:
     """`value.name`. Raises RaisedError when we know that there is none."""
-    handler = _HANDLERS.get(type(value))
+    handler = OF_KIND.get(type(value))
     if handler is not None:
         return handler(run, value, name)
     if isinstance(value, Bound):
@@ -148,7 +148,7 @@ def _function_attribute(_run: Interpreter, value: Function, name: str) -> Value:
     return Unknown(name)
 
 
-_HANDLERS: dict[type, Callable[[Interpreter, Any, str], Value]] = {
+OF_KIND: dict[type, Callable[[Interpreter, Any, str], Value]] = {
     Unknown: lambda _run, _value, name: Unknown(name), Module: lambda run, value, name: run.member(value, name), Instance: _instance_attribute,
     Class: _class_attribute, Function: _function_attribute, Partial: _partial_attribute, Property: _property_attribute,
     Native: lambda _run, value, name: value.name if name == "__name__" else Unknown(name), Static: lambda _run, _value, name: Unknown(name),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cartographer.dispatch.python.execute import Interpreter
     from cartographer.model.location import Location
 
+_YIELD = re.compile(rb"yield|await")
 DEPTH = 60  # nested calls
 
 
@@ -99,9 +101,20 @@ def _may_yield(run: Interpreter, function: Function) -> bool:
     name, node = function.scope.module.name, function.node
     if name not in run.yields:
         text = run.sources.text(name) if run.sources.path(name) else b""
-        run.yields[name] = [number for number, line in enumerate(text.split(b"\n"), 1) if b"yield" in line or b"await" in line]
+        run.yields[name] = _lines_of(_YIELD, text)
     at = bisect_left(run.yields[name], node.lineno)
     return at < len(run.yields[name]) and run.yields[name][at] <= (node.end_lineno or node.lineno)
+
+
+def _lines_of(word: re.Pattern[bytes], text: bytes) -> list[int]:
+    """The lines on which a pattern is found."""
+    lines: list[int] = []
+    line, last = 1, 0
+    for found in word.finditer(text):
+        line += text.count(b"\n", last, found.start())
+        last = found.start()
+        lines.append(line)
+    return lines
 
 
 def _arguments(  # noqa: C901 - the ways in which an argument finds its parameter

@@ -8,9 +8,10 @@ import operator
 import re
 from typing import TYPE_CHECKING, Any
 
-from cartographer.dispatch.python.attributes import PLAIN, attribute, is_hashable, placed
+from cartographer.dispatch.python.attributes import OF_KIND, PLAIN, attribute, is_hashable, placed
 from cartographer.dispatch.python.values import (
     LARGEST,
+    Lazy,
     Native,
     RaisedError,
     Scope,
@@ -42,22 +43,23 @@ def evaluate(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
     return Unknown(type(node).__name__) if handler is None else handler(run, node, scope)
 
 
-def _constant(_run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
+def _constant(run: Interpreter, node: ast.Constant, scope: Scope) -> Value:
     if isinstance(node.value, str):
-        return Text(node.value, scope.module.at(node.lineno))
+        text = run.texts.get(node)
+        if text is None:
+            text = run.texts[node] = Text(node.value, scope.module.at(node.lineno))
+        return text
     return node.value
 
 
 def _name(run: Interpreter, node: ast.Name, scope: Scope) -> Value:
-    return look_up(run, node.id, scope)
-
-
-def look_up(run: Interpreter, name: str, scope: Scope) -> Value:
     """A name as Python finds it: local, enclosing, global, builtin."""
+    name = node.id
     at: Scope | None = scope
     while at is not None:
         if name in at.variables and (at is scope or not at.is_class):
-            return run.resolved(at.variables[name])
+            value = at.variables[name]
+            return run.resolved(value) if type(value) is Lazy else value
         at = at.parent
     module = scope.module
     if name in module.namespace or name in module.pending:
@@ -66,7 +68,11 @@ def look_up(run: Interpreter, name: str, scope: Scope) -> Value:
 
 
 def _attribute(run: Interpreter, node: ast.Attribute, scope: Scope) -> Value:
-    return attribute(run, evaluate(run, node.value, scope), node.attr, scope.module.at(node.lineno))
+    value = evaluate(run, node.value, scope)
+    handler = OF_KIND.get(type(value))
+    if handler is not None:
+        return handler(run, value, node.attr)
+    return attribute(run, value, node.attr, scope.module.at(node.lineno))
 
 
 def _call(run: Interpreter, node: ast.Call, scope: Scope) -> Value:

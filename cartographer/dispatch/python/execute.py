@@ -16,6 +16,7 @@ from cartographer.dispatch.python.values import (
     OutOfStepsError,
     RaisedError,
     Scope,
+    Text,
     Unknown,
     Value,
 )
@@ -54,6 +55,7 @@ class Interpreter:
         self._steps = STEPS
         self.depth = 0  # of calls
         self.yields: dict[str, list[int]] = {}  # the lines of modules that speak of yielding
+        self.texts: dict[ast.Constant, Text] = {}  # what is written in modules, with its place
         self._written: dict[ast.expr, str] = {}
         self.marks: dict[Value, dict[str, Value]] = {}  # attributes that are set on operators
 

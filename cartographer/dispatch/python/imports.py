@@ -10,13 +10,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # What registers something, when it runs at import.
-_REGISTERS = tuple(map(re.compile, (  # each begins with a fixed word, which is found fast
-    rb"register_(?:decomposition\(|meta\(|\w*prims?\(|\w*\(\))", rb"_register_jit_decomposition", rb"_make_\w*prim\w*\(", rb"custom_op\(", rb"Library\((?<=\bLibrary\()",
-    rb"torch\.library\.\w+\(", rb"activate_meta\(",
-)))  # fmt: skip
+_REGISTERS = tuple((word, re.compile(re.escape(word) + more)) for word, more in (  # each begins with a fixed word, which is found fast
+    (b"register_", rb"(?:decomposition\(|meta\(|\w*prims?\(|\w*\(\))"), (b"_register_jit_decomposition", b""), (b"_make_", rb"\w*prim\w*\("),
+    (b"custom_op(", b""), (b"Library(", rb"(?<=\bLibrary\()"), (b"torch.library.", rb"\w+\("), (b"activate_meta(", b""),
+))  # fmt: skip
 _NOT_RUN = re.compile(rb"(?:async\s+)?def\b|class\b|#|import\b|from\b|[)\]}]|[\"']|r?\"\"\"")
 _IMPORT = re.compile(r"(?P<indent>[ \t]*)(?:from\s+(?P<source>\.*[\w.]*)\s+import\s+(?P<names>\([^)]*\)?|[^#\n]*)|import\s+(?P<modules>[^#\n]*))")
 _BLOCK = re.compile(r"(?P<indent>[ \t]*)(?:async\s+)?(?P<word>def|class|if|elif|else|try|except|finally|with|for|while)\b(?P<rest>.*)")
+_APART = re.compile(r"\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|#.*")
 _TRIPLE = re.compile(r'"""|\'\'\'')
 
 
@@ -48,7 +49,7 @@ class Sources:
         register is seen when something calls them.
         """
         text = self.text(module)
-        return any(_runs(text, found.start()) for sign in _REGISTERS for found in sign.finditer(text))
+        return any(_runs(text, found.start()) for word, sign in _REGISTERS if word in text for found in sign.finditer(text))
 
     def absolute(self, module: str, source: str) -> str:
         """The absolute name of a relative import."""
@@ -94,6 +95,8 @@ def _statements(text: str) -> Iterator[tuple[str | None, tuple[str, ...]]]:  # n
             fence, inside = _fences(line, fence)
             if inside:
                 continue
+        if skipped is not None and line[: skipped + 1].isspace():
+            continue  # it belongs to the block
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
             continue
@@ -130,8 +133,9 @@ def _statements(text: str) -> Iterator[tuple[str | None, tuple[str, ...]]]:  # n
 
 def _opened(line: str) -> int:
     """Parentheses that a line leaves open, strings and comments aside."""
-    plain = re.sub(r"\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|#.*", "", line)
-    return sum(plain.count(sign) for sign in "([{") - sum(plain.count(sign) for sign in ")]}")
+    plain = _APART.sub("", line) if '"' in line or "'" in line or "#" in line else line
+    count = plain.count
+    return count("(") + count("[") + count("{") - count(")") - count("]") - count("}")
 
 
 def _fences(line: str, fence: str) -> tuple[str, bool]:

@@ -109,14 +109,14 @@ class Overload:
     def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:
         """What torch._ops.OpOverload can be asked by code that registers."""
         base, _, overload = self.full.partition(".")
-        schema = run.world.schema(self.full)
         match name:
             case "name":
                 return Native(name, lambda _run, _args, _keywords, _here: Text(self.full, self.place))
-            case "_schema":
-                return Unknown(name) if schema is None else SchemaValue(schema, self.place)
-            case "is_view":
-                return Unknown(name) if schema is None else _is_view(schema)
+            case "_schema" | "is_view":
+                schema = run.world.schema(self.full)
+                if schema is None:
+                    return Unknown(name)
+                return _is_view(schema) if name == "is_view" else SchemaValue(schema, self.place)
             case "_overloadname":
                 return overload or "default"
             case "__name__":  # OpOverload.__init__ in torch/_ops.py
