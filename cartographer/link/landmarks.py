@@ -128,14 +128,20 @@ def _from_text(path: str, text: str, known: set[str], python: Mapping[str, str])
     elif path.startswith("docs/"):
         yield from _index(path, text, known, python)
     elif path.startswith("torch/testing/"):
-        for match in _OPINFO.finditer(text):
-            head = _OPINFO_HEAD.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start())
-            if head is None:
-                continue
-            kind, name = f"{head[1]}Info", match[1]
-            prefix = "_foreach_" if kind.startswith("Foreach") and not name.startswith("_foreach_") else ""
-            if subject := _subject(prefix + _tail(name), known, python) or _subject(name.replace(".", "_"), known, python):
-                yield Landmark(subject, "opinfo", path, lines.at(match.start()), f"{kind}({name})")
+        yield from _opinfos(path, text, known, python)
+
+
+def _opinfos(path: str, text: str, known: set[str], python: Mapping[str, str]) -> Iterator[Landmark]:
+    """`OpInfo("exp", ...)` and the like, each at the beginning of a line."""
+    lines = _Lines(text)
+    for match in _OPINFO.finditer(text):
+        head = _OPINFO_HEAD.fullmatch(text, text.rfind("\n", 0, match.start()) + 1, match.start())
+        if head is None:
+            continue
+        kind, name = f"{head[1]}Info", match[1]
+        prefix = "_foreach_" if kind.startswith("Foreach") and not name.startswith("_foreach_") else ""
+        if subject := _subject(prefix + _tail(name), known, python) or _subject(name.replace(".", "_"), known, python):
+            yield Landmark(subject, "opinfo", path, lines.at(match.start()), f"{kind}({name})")
 
 
 def _owners(path: str, text: str) -> Iterator[Landmark]:

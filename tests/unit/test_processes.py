@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import dataclasses
 import gc
 import os
+import pickle
 
 import pytest
 
@@ -67,3 +69,41 @@ def test_the_collector_is_as_it_was_before():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    path: str
+    line: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step(Place):
+    around: Place | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Alone:
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Loose:
+    path: str
+    line: int
+
+
+def test_dataclasses_travel_as_they_are():
+    shared = Place("a.cpp", 1)
+    sent = [Step("b.cpp", 2, shared), shared, Alone("x"), Loose("c.cpp", 3), (shared,)]
+    found = pickle.loads(processes.packed(sent))
+    assert found == sent
+    assert [type(item) for item in found] == [type(item) for item in sent]
+    assert found[0].around is found[1] is found[4][0]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found[1].line = 2
+
+
+def test_a_dataclass_is_sent_without_its_own_way_of_being_sent():
+    assert b"_restored" in processes.packed(Place("a.cpp", 1))
+    assert b"_restored" not in processes.packed(Loose("a.cpp", 1))
