@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from cartographer.expand.expander import Expander
@@ -23,7 +24,9 @@ BLOCK = re.compile(r"(?:STABLE_)?TORCH_LIBRARY(?:(_FRAGMENT)(?:_[A-Z_]+)?|(_IMPL
 _BLOCK_FAMILY = re.compile(rf"{BLOCK.pattern}|(?:_|MAKE_)\w*TORCH_LIBRARY")
 _UNKNOWN = re.compile(r"(?:STABLE_)?TORCH_LIBRARY_[A-Z_]+\Z")
 _MENTIONS = (b"TORCH_LIBRARY", b"RegisterOperators", b"OperatorGenerator")
+TEXT = itemgetter(1)  # of a token
 _BEGIN = frozenset(("namespace", "RegisterOperators", "Library", "char"))  # names at which something of ours may begin
+_STOPS = _BEGIN | {"{", "}"}
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -85,7 +88,7 @@ def macros_with(table: MacroTable, wanted: re.Pattern[str]) -> frozenset[str]:
 
 def read_blocks(path: str, tokens: list[Token], table: MacroTable, macros: frozenset[str]) -> FileBlocks:
     """All registration blocks of one file, those that macros make included."""
-    if not macros.isdisjoint(t.text for t in tokens):
+    if not macros.isdisjoint(map(TEXT, tokens)):
         tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(tokens)
     reader = _Reader(path, tokens)
     reader.read()
@@ -148,8 +151,11 @@ class _Reader:
     def read(self) -> None:
         tokens = self._tokens
         index, depth = 0, 0
-        while index < len(tokens):
-            token = tokens[index]
+        for place in [n for n, text in enumerate(map(TEXT, tokens)) if text in _STOPS or "TORCH_LIBRARY" in text]:
+            if place < index:
+                continue  # part of what was read there
+            index = place + 1
+            token = tokens[place]
             if token.kind == "punctuator":
                 if token.text == "{":
                     depth += 1
@@ -157,14 +163,8 @@ class _Reader:
                     depth -= 1
                     while self._scope and self._scope[-1][1] > depth:
                         self._scope.pop()
-                index += 1
-                continue
-            if token.kind == "name" and (token.text in _BEGIN or "TORCH_LIBRARY" in token.text):
-                after = self._at_name(index, depth)
-                if after is not None:
-                    index, depth = after
-                    continue
-            index += 1
+            elif token.kind == "name" and (after := self._at_name(place, depth)) is not None:
+                index, depth = after
 
     def _at_name(self, index: int, depth: int) -> tuple[int, int] | None:
         """What begins at a name: the index to go on from and the brace depth there; None for nothing of ours."""

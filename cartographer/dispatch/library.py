@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.dispatch.blocks import (
+    TEXT,
     arguments,
     block_macros,
     macros_with,
@@ -190,14 +191,14 @@ def scopes(facts: Mapping[str, FileFacts]) -> frozenset[str]:
 
 def _script_operators(path: str, tokens: list[Token], table: MacroTable, macros: frozenset[str]) -> Iterable[ScriptOperator]:
     """Schemas given to torch::jit::Operator in its three spellings, macros that make them expanded."""
-    if not any(t.text in _SCRIPT_CLASSES or t.text in macros for t in tokens):
+    if (_SCRIPT_CLASSES | macros).isdisjoint(map(TEXT, tokens)):
         return
     try:
         tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(tokens)
     except ExpansionTooLargeError:
         return
-    for index, token in enumerate(tokens[:-1]):
-        if token.text not in _SCRIPT_CLASSES or tokens[index + 1].text not in ("(", "{"):
+    for index in [n for n, text in enumerate(map(TEXT, tokens[:-1])) if text in _SCRIPT_CLASSES]:
+        if tokens[index + 1].text not in ("(", "{"):
             continue
         parts = arguments(tokens[index + 2 : matching(tokens, index + 1)])
         strings = [t for t in (parts[0] if parts else []) if t.kind == "string"]
