@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from cartographer.model.fact import Definition, FileFacts
 
 # Namespaces that do not take part in a name: anonymous ones and those that a CPU capability or a macro puts in between.
-_INVISIBLE = re.compile(r"\(anonymous[^)]*\)|<anonymous>|CPU_CAPABILITY|DEFAULT|AVX2|AVX512|")
+_INVISIBLE = frozenset(("", "(anonymous)", "<anonymous>", "CPU_CAPABILITY", "DEFAULT", "AVX2", "AVX512"))
+_ANONYMOUS = re.compile(r"\(anonymous[^)]*\)")
 _DEVICE_OF_FOLDER = {
     "cuda": "cuda", "cudnn": "cuda", "hip": "cuda", "miopen": "hip", "THC": "cuda", "THCUNN": "cuda", "THH": "hip",
     "mps": "mps", "metal": "metal", "vulkan": "vulkan", "xpu": "xpu",
@@ -49,7 +50,7 @@ def is_source(path: str) -> bool:
 @lru_cache(maxsize=262144)
 def segments(qualname: str) -> tuple[str, ...]:
     """`at::native::(anonymous)::f` -> ("at", "native", "f"): the namespaces that a caller has to write, and the name."""
-    return tuple(part for part in _split(qualname) if not _INVISIBLE.fullmatch(part))
+    return tuple([part for part in _split(qualname) if part not in _INVISIBLE and (part[0] != "(" or not _ANONYMOUS.fullmatch(part))])
 
 
 def _split(qualname: str) -> list[str]:
@@ -74,6 +75,8 @@ def _split(qualname: str) -> list[str]:
 @lru_cache(maxsize=262144)
 def bare(name: str) -> str:
     """The last name, without namespaces and template arguments: `at::f<T>` -> `f`."""
+    if "<" not in name:
+        return name.rpartition("::")[2].strip()
     return _split(name)[-1].partition("<")[0].strip()
 
 
