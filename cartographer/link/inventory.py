@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Where the build looks for headers besides the including file's own folder and the root (CMake's include folders of
 # caffe2/CMakeLists.txt and aten/CMakeLists.txt).
 _INCLUDE_ROOTS = ("", "aten/src", "torch/csrc/api/include", "torch/csrc", "torch/lib", "aten/src/TH", "caffe2/..")
-_PLAIN = re.compile(r"[^/.][^/]*(?:/[^/.][^/]*)*+")  # a path of names that none begins with a dot
+_PLAIN = re.compile(r"[^/.][^/]*(?:/[^/.][^/]*)*")  # a path of names that none begins with a dot
 _ORDER = attrgetter("line", "qualname", "kind")
 _NOT_LISTED = frozenset(("declaration", "variable", "alias", "lambda-variable"))
 
