@@ -58,6 +58,8 @@ def is_lambda(argument: str) -> bool:
 
 def split_template(text: str) -> list[str]:
     """Template arguments, split at the commas outside brackets."""
+    if "," not in text:
+        return [part] if (part := text.strip()) else []
     return [part for part in split_commas(text, "<(", ">)") if part]
 
 

@@ -39,6 +39,7 @@ _SIZE = re.compile(r"(?:[\w.>*:()\s-]|<\w+>)*?(?:size|numel|len|num|count|elem|\
 _NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)
 _ONE_TYPE = re.compile(r"(?:dtype|scalar_type)\(?[^\s&|]* ([!=])= [^\s&|]*(?:dtype|scalar_type)\(")
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
+_PARENTHESES = re.compile(r"[()]")
 _SOME = re.compile(r"[\w.>-]*numel\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
@@ -46,7 +47,9 @@ _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|n
 
 def negation(condition: str) -> str:
     """What a negated condition denies: `c` of `!(c)`; "" for any other."""
-    return condition[2:-1] if condition.startswith("!(") and closing(condition, 1) == len(condition) - 1 else ""
+    if not condition.startswith("!(") or condition[-1] != ")":
+        return ""
+    return condition[2:-1] if closing(condition, 1) == len(condition) - 1 else ""
 
 
 def opposite(condition: str) -> str:
@@ -288,8 +291,8 @@ def _split(text: str, operator: str) -> Iterator[str]:
 def closing(text: str, opening: int) -> int:
     """Where the parenthesis at `opening` is closed; -1 when it is not."""
     depth = 0
-    for at in range(opening, len(text)):
-        depth += (text[at] == "(") - (text[at] == ")")
+    for match in _PARENTHESES.finditer(text, opening):
+        depth += 1 if match[0] == "(" else -1
         if depth == 0:
-            return at
+            return match.start()
     return -1

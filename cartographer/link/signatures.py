@@ -48,17 +48,22 @@ _SCHEMA_PLAIN = {
     "BoolTensor": "Tensor", "Generator": "Generator?", "Generator*": "Generator?", "int64_t": "int", "double": "float", "DimnameList": "Dimname[]",
 }  # fmt: skip
 _ARRAY = re.compile(r"\[\d*\]$")
+_COMMENT = re.compile(r"/\*.*?\*/")
+_LAST_WORD = re.compile(r"[&*]*\w+(\[\])?")
+_NAME_AFTER_SIGN = re.compile(r"^(.*[&*>])\w+$")
+_ANNOTATION = re.compile(r"\([^)]*\)")
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]+(\(.*\))?")
 
 
 def type_text(parameter: str) -> str:
     """A C++ parameter without its name and default: `const std::optional<Tensor>& weight_opt = {}` -> `const std::optional<Tensor>&`."""
-    text = _DEFAULT.sub("", re.sub(r"/\*.*?\*/", "", parameter)).strip()
+    text = _DEFAULT.sub("", _COMMENT.sub("", parameter)).strip()
     if "<" not in text or text.rfind(">") < len(text) - 1:
         head, _, last = text.rpartition(" ")
-        if head and re.fullmatch(r"[&*]*\w+(\[\])?", last) and head.strip(" &*") not in ("const", ""):
+        if head and _LAST_WORD.fullmatch(last) and head.strip(" &*") not in ("const", ""):
             text = head + " " + "".join(c for c in last if c in "&*")
         elif not head:
-            moved = re.match(r"^(.*[&*>])\w+$", text)
+            moved = _NAME_AFTER_SIGN.match(text)
             text = moved[1] if moved else text
     return text.rstrip()
 
@@ -69,7 +74,7 @@ def parameter_type(parameter: str) -> str:
     text = type_text(parameter)
     if text.endswith("*") and "char" not in text and "Generator" not in text:
         return "pointer"
-    return _class_of(re.sub(r"\s+", "", _QUALIFIERS.sub(" ", text)))
+    return _class_of("".join(_QUALIFIERS.sub(" ", text).split()))
 
 
 def _class_of(text: str) -> str:
@@ -98,7 +103,7 @@ def schema_of(text: str) -> FunctionSchema | None:
 @lru_cache(maxsize=16384)
 def schema_type(text: str) -> str:
     """The class of a schema's type: `SymInt[2]?` -> `int[]?`, `Tensor(a!)[]` -> `Tensor[]`."""
-    text = re.sub(r"\([^)]*\)", "", text).replace(" ", "")
+    text = _ANNOTATION.sub("", text).replace(" ", "")
     optional = text.endswith("?")
     if optional:
         text = text[:-1]
@@ -156,7 +161,7 @@ def bounds(definition: Definition) -> tuple[int, int]:
     parameters = [p for p in definition.parameters if p.strip() not in ("", "void")]
     if any("..." in p for p in parameters):
         return (max(0, sum("..." not in p and "=" not in p for p in parameters)), 99)
-    if any(re.fullmatch(r"[A-Z][A-Z0-9_]+(\(.*\))?", p.strip()) for p in parameters):
+    if any(_MACRO.fullmatch(p.strip()) for p in parameters):
         return (0, 99)  # a macro stands for the list
     required = 0
     for parameter in parameters:
