@@ -26,8 +26,9 @@ from cartographer.link.composites import types_around
 from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQUESTS, NEVER
 from cartographer.link.hierarchy import is_method
-from cartographer.link.index import FUNCTIONS, bare, is_source
-from cartographer.link.names import scope_of
+from cartographer.link.holdings import TEXT, Holdings
+from cartographer.link.index import CLASSES, FUNCTIONS, bare, is_source
+from cartographer.link.names import scope_of, wanted_of
 from cartographer.link.receivers import Receivers
 from cartographer.link.sites import Mentioned, Spot
 from cartographer.link.variables import Variables
@@ -52,7 +53,7 @@ SCHEMA = "findSchemaOrThrow"  # asks the dispatcher for an operator by its name
 RUNS = frozenset(("execute", "run"))  # methods by which objects of libraries do their work
 CUTLASS = "cutlass::"
 _CALL_LINES = 20  # over which a call may run
-TEXT = 100  # longer arguments are expressions
+_MADE_AND_CALLED = re.compile(r"(?:\(\s*\)|\{\s*\})\s*\(")
 _NAME_ALONE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(.:<\"]|->)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
@@ -102,6 +103,7 @@ class Bodies:
     booleans: dict[str, list[Boolean]] = field(default_factory=dict, repr=False)  # declared with their value, by file
     _macros: dict[str, dict[str, list[MacroDefinition]]] = field(default_factory=dict, repr=False)
     _methods: dict[str, bool] = field(default_factory=dict, repr=False)
+    _leading: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def of(self, defined: Defined) -> Body:
         """The body of one definition."""
@@ -246,6 +248,27 @@ class Bodies:
             )  # fmt: skip
         return known
 
+    def leads(self, spot: Spot, name: str) -> bool:
+        """Whether a call may enter a function that a way leads through, on whatever device: by its name, by the callbacks that it is
+        handed, or by the variable that it calls.
+        """
+        return bool(spot.handed.callbacks) or self._may_mean(name) or (spot.call.form == "call" and name in self.variables(spot.inside).assigned)
+
+    def _may_mean(self, name: str) -> bool:
+        """Whether a name may mean such a function, or a class of such functions."""
+        known = self._leading.get(name)
+        if known is None:
+            wanted = wanted_of(name)
+            found = [d for d in self.index.named(wanted[-1]) if d.fact.kind in FUNCTIONS or d.fact.kind in CLASSES] if wanted else []
+            alias = any(d.fact.kind == "alias" for d in self.index.named(name))
+            known = self._leading[name] = alias or name.startswith("TH") or any(map(self.follows, found))
+        return known
+
+    @cached_property
+    def holdings(self) -> Holdings:
+        """What variables hold that calls hand over."""
+        return Holdings(self)
+
     @cached_property
     def _receivers(self) -> Receivers:
         return Receivers(self.index, self.operators, self.lines)
@@ -333,6 +356,8 @@ class Bodies:
     def called_with(self, call: Call, inside: Defined) -> tuple[str, ...]:
         """The arguments of the call operator, where a functor is made and called in one: `Functor<true>()(self, dim)`."""
         text = "\n".join(self.lines(inside.path, call.line, call.line + _CALL_LINES))
+        if _MADE_AND_CALLED.search(text) is None:
+            return ()
         match = re.compile(rf"\b{re.escape(bare(call.name))}\s*(?:<[^;{{}}()]*>)?\s*(?:\(\s*\)|\{{\s*\}})\s*(?=\()").search(text)
         return tuple(" ".join(a.split()) for a in arguments_at(text, match.end())) if match is not None else ()
 

@@ -115,10 +115,11 @@ class CallGraph:
 
     def _told(self, defined: Defined) -> Iterator[Site]:
         body = self.bodies.of(defined)
+        settled: dict[tuple[Conditions, Conditions], tuple[Conditions, bool] | None] = {}
         for read in body.spots:
             spot: Spot | None = read
             if read.conditions or read.call.guards:
-                spot = self._on_device(read)
+                spot = self._on_device(read, settled)
             if spot is None:
                 continue
             yield from self._handed_stubs(spot)
@@ -165,21 +166,30 @@ class CallGraph:
             return None if calls else spot.conditions
         return together(spot.conditions, reduce(either, known))
 
-    def _on_device(self, spot: Spot) -> Spot | None:
-        """A call under conditions, as the build for this device has it, without those that hold anyway; None when it has not."""
-        guards = spot.call.guards
+    def _on_device(self, spot: Spot, settled: dict[tuple[Conditions, Conditions], tuple[Conditions, bool] | None]) -> Spot | None:
+        """A call under conditions, as the build for this device has it, without those that hold anyway; None when it has not.
+        `settled` keeps what was found for other calls of the body: many stand under the same conditions.
+        """
+        around = (spot.conditions, spot.call.guards)
+        if around not in settled:
+            settled[around] = self._settled(*around, spot.inside)
+        found = settled[around]
+        if found is None:
+            return None
+        conditions, without = found
+        return spot if not without and len(conditions) == len(spot.conditions) else spot._replace(conditions=conditions, without=without)
+
+    def _settled(self, conditions: Conditions, guards: Conditions, inside: Defined) -> tuple[Conditions, bool] | None:
+        """The conditions that the build leaves open, and whether it has to lack a feature; None when they cannot all hold."""
         allowed = self.world.allows(guards)
         if allowed is False:
             return None
-        told = [c for c in spot.conditions if (self.world.allows((c,)) is None if c in guards else not on_device(c, self.device))]
-        settled = [self.constants.holds(c, spot.inside) if c not in guards else None for c in told]
-        if False in settled:
+        told = [c for c in conditions if (self.world.allows((c,)) is None if c in guards else not on_device(c, self.device))]
+        held = [self.constants.holds(c, inside) if c not in guards else None for c in told]
+        if False in held:
             return None
-        told = [c for c, holds in zip(told, settled, strict=True) if holds is None]
         without = allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in guards)
-        if not without and len(told) == len(spot.conditions):
-            return spot
-        return spot._replace(conditions=tuple(told), without=without)
+        return tuple(c for c, holds in zip(told, held, strict=True) if holds is None), without
 
     def _launch(self, spot: Spot) -> Site:
         given = tuple(self.handed.functors(spot))
@@ -224,10 +234,11 @@ class CallGraph:
             return spot.site("jit", name, given=strings)
         if self.device == "cpu" and last in CPU_LOOPS:
             return spot.site("loop", last, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
-        targets = self._functions(spot, name) if spot.called is None else ()
+        leads = self.bodies.leads(spot, name)
+        targets = self._functions(spot, name) if leads and spot.called is None else ()
         if (called := spot.called or self._operator(spot, name, targets, around)) is not None:
             return spot.site("operator", called.written, called=called)
-        return self._helper(spot, name, targets)
+        return self._helper(spot, name, targets) if leads else None
 
     def _helper(self, spot: Spot, name: str, targets: tuple[Defined, ...]) -> Site | None:
         """A call of functions of the tree, those included that it is handed as callbacks."""
@@ -256,6 +267,8 @@ class CallGraph:
             return tuple(d for d in bodies if self.names.has(d))[:2]
         if spot.call.form != "construct":
             targets = self.names.functions(name, spot.scope, spot.handed.number)
+            if len(targets) == 1 and not _constructor(targets[0]):
+                return targets
             if targets and not _constructor(targets[0]):
                 meant = sorted(self._overload(targets, spot), key=by_type)
                 return tuple(d for d in meant if not only_for_half(d) or only_for_half(meant[0]))[:6]

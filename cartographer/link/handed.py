@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import is_lambda
-from cartographer.link.bodies import TEXT
+from cartographer.link.holdings import is_callable
 from cartographer.link.sites import Given
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIED = re.compile(r"[A-Za-z_][\w:]*")
-_WRAPPED = re.compile(r"(?:(?:::)?(?:\w+::)*[A-Za-z_]\w*\s*(?:<[^()]*>)?\s*[({]\s*)?(?:std::move\()?([A-Za-z_]\w*)\)?\s*[)}]?$")
-_REDUCES = frozenset(("reduce", "combine", "project"))  # the methods of a functor of aten/src/ATen/native/SharedReduceOps.h
 _KERNELS = ("kernel", "macro-headed")
 _LOW = re.compile(r"bf16|(?<!b)f16|half|bfloat", re.IGNORECASE)  # in the name of a kernel for other types than float
 _CALLBACKS = 40  # functions through which a callback is followed
@@ -69,21 +67,12 @@ class Handed:
                 yield Given(best.name, best.path, best.line)
 
     def variables(self, spot: Spot) -> Iterator[Given]:
-        """Variables that hold a lambda or a functor, among the arguments: `MulFunctor<T> f; gpu_kernel(iter, f);`, those of the
-        file too; of an object that is made and called in one, the arguments of that call.
-        """
-        arguments = spot.call.arguments or (self.bodies.called_with(spot.call, spot.inside) if spot.call.form in ("call", "construct") else ())
-        names = [m[1] for a in arguments if len(a) < TEXT and (m := _WRAPPED.match(a.strip()))]
-        if not names:
-            return
-        local = self.bodies.variables(spot.inside)
-        for name in names:
-            if name in local.lambdas:
-                line, marked = local.lambdas[name]
-                if marked or self.device != "cuda":  # unmarked ones run on the host
-                    yield Given("lambda", spot.inside.path, line)
-            elif cls := local.written_class(name) or self.bodies.of_file(name, spot.scope.path).rpartition(" ")[2]:
+        """Variables that hold a lambda or a functor, among the arguments: `MulFunctor<T> f; gpu_kernel(iter, f);`."""
+        for cls, line, marked in self.bodies.holdings.of(spot):
+            if cls:
                 yield from self._classes(cls, spot.scope, callable_only=True)
+            elif marked or self.device != "cuda":  # unmarked ones run on the host
+                yield Given("lambda", spot.inside.path, line)
 
     def called(self, spot: Spot) -> Iterator[Given]:
         """The functions among the arguments: `cpu_kernel_vec(iter, scalar_gelu<scalar_t>, vectorized_gelu<scalar_t>)`."""
@@ -106,8 +95,8 @@ class Handed:
         for cls in general(self.names.classes(name, scope)):
             if not self.bodies.follows(cls):
                 continue
-            methods = {d.name for d in self.index.methods.get((cls.path, cls.segments), ())} - {cls.name}
-            if (methods or cls.fact.bases) if not callable_only else ("operator()" in methods or methods >= _REDUCES):
+            methods = self.bodies.holdings.methods(cls)
+            if (methods or cls.fact.bases) if not callable_only else is_callable(methods):
                 yield Given(cls.name, cls.path, cls.line)
 
     def functions(self, spot: Spot, run: Callable[[Defined, Spot], tuple[Defined, ...]]) -> Iterator[Defined]:

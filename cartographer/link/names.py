@@ -76,7 +76,7 @@ class Names:
         return answer
 
     def _ranked(self, name: str, scope: Scope, arguments: int | None, kinds: frozenset[str]) -> tuple[Defined, ...]:
-        wanted = _wanted(name)
+        wanted = wanted_of(name)
         if not wanted:
             return ()
         ranked: list[tuple[tuple[int, int, bool, bool], int, Defined]] = []
@@ -131,7 +131,7 @@ class Names:
 
 
 @lru_cache(maxsize=65536)
-def _wanted(name: str) -> tuple[str, ...]:
+def wanted_of(name: str) -> tuple[str, ...]:
     """The namespaces that a name is written with, and the name without template arguments."""
     found = segments(name)
     return (*found[:-1], bare(found[-1])) if found else ()
