@@ -5,12 +5,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from cartographer.scan.text import split_commas
-
-if TYPE_CHECKING:
-    from cartographer.model.fact import Call
 
 _NAME = re.compile(r"&?\s*((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?$", re.DOTALL)
 _CONSTRUCTED = re.compile(r"((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?:<.*>)?\s*[({].*[)}]$", re.DOTALL)
@@ -76,11 +72,9 @@ def arguments_at(text: str, opening: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def number_of(call: Call) -> int | None:
-    """The number of arguments; None when it cannot be told (packs, macros)."""
-    if call.form not in ("call", "launch") or any(a.endswith("...") or a.isupper() or (a[:1] == "[" and "]" not in a) for a in call.arguments):
-        return None
-    return len(call.arguments)
+def is_untold(argument: str) -> bool:
+    """Whether an argument may stand for any number of them: a pack, a macro."""
+    return argument.endswith("...") or argument.isupper() or (argument[:1] == "[" and "]" not in argument)
 
 
 @lru_cache(maxsize=65536)

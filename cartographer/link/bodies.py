@@ -13,12 +13,8 @@ from msgspec.structs import replace
 from cartographer.link import conditions as told
 from cartographer.link.arguments import (
     arguments_at,
-    constructed,
     first_member,
-    is_lambda,
     member,
-    named,
-    number_of,
     parameter_name,
     split_template,
 )
@@ -26,11 +22,13 @@ from cartographer.link.composites import types_around
 from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQUESTS, NEVER
 from cartographer.link.hierarchy import is_method
-from cartographer.link.holdings import TEXT, Holdings
-from cartographer.link.index import CLASSES, FUNCTIONS, bare, is_source
-from cartographer.link.names import scope_of, wanted_of
+from cartographer.link.holdings import Holdings
+from cartographer.link.index import FUNCTIONS, bare, is_source
+from cartographer.link.leading import Leading
+from cartographer.link.mentions import Mentions
+from cartographer.link.names import scope_of
 from cartographer.link.receivers import Receivers
-from cartographer.link.sites import Mentioned, Spot
+from cartographer.link.sites import NOTHING_HANDED, Spot
 from cartographer.link.variables import Variables
 
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from cartographer.link.names import Scope
     from cartographer.link.overloads import Type
     from cartographer.link.signs import Signs
-    from cartographer.link.stubs import StubPlaces, Stubs
+    from cartographer.link.stubs import Stubs
     from cartographer.model.fact import Call, MacroDefinition
 
 SWITCH = re.compile(r"(?:AT|TORCH)_DISPATCH_\w+|DISPATCH_\w+|_AT_DISPATCH\w*")
@@ -70,7 +68,6 @@ _PLUMBING = re.compile(
     r"|aten/src/THC/(THCGeneral|THCStorage|THCAllocator|generic/THCStorage).*"
 )
 _MAKERS = frozenset(("make_intrusive", "make_shared", "make_unique"))
-_NOTHING, _NO_ARGUMENTS = Mentioned(), Mentioned(0)
 _NEVER, _NOT_ASKED = frozenset((NEVER,)), frozenset[str]()
 
 
@@ -103,7 +100,6 @@ class Bodies:
     booleans: dict[str, list[Boolean]] = field(default_factory=dict, repr=False)  # declared with their value, by file
     _macros: dict[str, dict[str, list[MacroDefinition]]] = field(default_factory=dict, repr=False)
     _methods: dict[str, bool] = field(default_factory=dict, repr=False)
-    _leading: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def of(self, defined: Defined) -> Body:
         """The body of one definition."""
@@ -134,6 +130,7 @@ class Bodies:
         scope, around, own = scope_of(defined), body.around, _of_template(defined, body.parameters)
         exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
         every = {c for call in defined.fact.calls for c in call.conditions} | left
+        mentions = self._mentions
         for order, call in enumerate(defined.fact.calls):
             if call.form == "lambda" or (call.form == "reference" and self._is_variable(call.name, defined, body)):
                 continue
@@ -142,7 +139,7 @@ class Bodies:
             called = self._called(call, around, scope)
             if called is not None and method and self._receivers.is_no_tensor(call, defined, order, self.variables):
                 called = None
-            handed = self._mentioned(call, scope)
+            handed = mentions.of(call, scope)
             if own and own.intersection(call.arguments):
                 handed = handed._replace(hands_on=True)
             if called is not None or handed.stubs or handed.casts or self._leads(call, last, defined.path):
@@ -173,7 +170,7 @@ class Bodies:
             called = self._written(call, defined, body.around)
             if called is not None:
                 order = next((n for n, line in enumerate(lines) if line > call.line), len(lines))
-                yield Spot(call, defined, scope_of(defined), order, told.around(call, exits, left), _NOT_ASKED, False, "", called, _NOTHING)
+                yield Spot(call, defined, scope_of(defined), order, told.around(call, exits, left), _NOT_ASKED, False, "", called, NOTHING_HANDED)
 
     def _written(self, call: Call, defined: Defined, around: Mapping[str, str]) -> Called | None:
         """The operator that a sign means: one of its operands, at least, is known to be a tensor."""
@@ -221,24 +218,6 @@ class Bodies:
             return self.operators.referred(call.name.removeprefix("::"), call)
         return self.operators.called(call, around) if call.form == "call" and "::" in call.name.removeprefix("::") else None
 
-    def _mentioned(self, call: Call, scope: Scope) -> Mentioned:
-        """What a call hands over, as far as its text tells."""
-        if call.form in ("message", "macro") or not (call.arguments or call.template):
-            return _NO_ARGUMENTS if call.form in ("call", "launch") else _NOTHING
-        stubs = self._handed_stubs(call, scope) if call.form != "launch" else ()
-        texts = split_template(call.template) if call.template else []
-        texts += [a for a in call.arguments if a[:1] == "&" or ("<" in a and "(" not in a)]
-        callbacks = tuple(name for text in texts if len(name := named(text)) > 2)
-        casts = tuple(a for a in call.arguments if a.startswith("static_cast<")) if call.form not in ("launch", "method") else ()
-        made = tuple(name for a in call.arguments if (name := constructed(a)) and not name.startswith("std::"))
-        return Mentioned(number_of(call), stubs, made, callbacks, casts, any(map(is_lambda, call.arguments)))
-
-    def _handed_stubs(self, call: Call, scope: Scope) -> tuple[StubPlaces, ...]:
-        texts = [a for a in call.arguments if len(a) < TEXT and "(" not in a]
-        texts += call.template.split(",") if call.template else ()
-        names = [name for text in texts if (name := named(text)) and bare(name) in self.stubs]
-        return tuple(stub for name in names if (stub := self.stubs.find(name, scope.namespace)) is not None)
-
     def _is_method(self, name: str) -> bool:
         """Whether a class of the kernels' code may have a method of this name."""
         known = self._methods.get(name)
@@ -248,26 +227,19 @@ class Bodies:
             )  # fmt: skip
         return known
 
-    def leads(self, spot: Spot, name: str) -> bool:
-        """Whether a call may enter a function that a way leads through, on whatever device: by its name, by the callbacks that it is
-        handed, or by the variable that it calls.
-        """
-        return bool(spot.handed.callbacks) or self._may_mean(name) or (spot.call.form == "call" and name in self.variables(spot.inside).assigned)
-
-    def _may_mean(self, name: str) -> bool:
-        """Whether a name may mean such a function, or a class of such functions."""
-        known = self._leading.get(name)
-        if known is None:
-            wanted = wanted_of(name)
-            found = [d for d in self.index.named(wanted[-1]) if d.fact.kind in FUNCTIONS or d.fact.kind in CLASSES] if wanted else []
-            alias = any(d.fact.kind == "alias" for d in self.index.named(name))
-            known = self._leading[name] = alias or name.startswith("TH") or any(map(self.follows, found))
-        return known
+    @cached_property
+    def leading(self) -> Leading:
+        """Which calls may lead anywhere."""
+        return Leading(self)
 
     @cached_property
     def holdings(self) -> Holdings:
         """What variables hold that calls hand over."""
         return Holdings(self)
+
+    @cached_property
+    def _mentions(self) -> Mentions:
+        return Mentions(self.stubs)
 
     @cached_property
     def _receivers(self) -> Receivers:

@@ -32,6 +32,8 @@ _DECIDING = re.compile(r"\b(?:bool|int|int\w*_t|size_t|string|string_view|char)\
 _HANDED_ON = re.compile(r"(?:const\s+)?bool\b|(?:const )?(?:\w+::)*[A-Z]\w* \w+$")
 _PLAIN = re.compile(r"true|false|\d+|\"[^\"]*\"|(?:\w+::)+[A-Z]\w*")
 _NOTHING = re.compile(r"(?:(?:std|c10)::)?nullopt|\{\}")
+_IS_SET = re.compile(r"\s*=(?!=)")  # after a name
+_IN_WORD = re.compile(r"\w")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -107,7 +109,14 @@ class Binder:
 
     def _is_set(self, name: str, target: Defined) -> bool:
         """Whether a function gives its parameter another value."""
-        return re.search(rf"\b{name}\s*=(?!=)", self._bodies.variables(target).text.partition("{")[2]) is not None
+        text = self._bodies.variables(target).text
+        start = text.find("{")
+        at = text.find(name, start) if start >= 0 else -1
+        while at >= 0:
+            if _IS_SET.match(text, at + len(name)) and _IN_WORD.match(text, at - 1) is None:
+                return True
+            at = text.find(name, at + 1)
+        return False
 
     def _class_template(self, method: Defined) -> str:
         """The template of the class of a method."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.arguments import first_member, split_template
 from cartographer.link.bodies import LITERALS, NOWHERE, SCHEMA, SWITCH
 from cartographer.link.bound import Binder, left, template_names
-from cartographer.link.conditions import either, on_device, together
+from cartographer.link.conditions import either, together
 from cartographer.link.constants import Constants
 from cartographer.link.device import (
     CPU_LOOPS,
@@ -172,24 +172,12 @@ class CallGraph:
         """
         around = (spot.conditions, spot.call.guards)
         if around not in settled:
-            settled[around] = self._settled(*around, spot.inside)
+            settled[around] = self.constants.left(*around, spot.inside)
         found = settled[around]
         if found is None:
             return None
         conditions, without = found
         return spot if not without and len(conditions) == len(spot.conditions) else spot._replace(conditions=conditions, without=without)
-
-    def _settled(self, conditions: Conditions, guards: Conditions, inside: Defined) -> tuple[Conditions, bool] | None:
-        """The conditions that the build leaves open, and whether it has to lack a feature; None when they cannot all hold."""
-        allowed = self.world.allows(guards)
-        if allowed is False:
-            return None
-        told = [c for c in conditions if (self.world.allows((c,)) is None if c in guards else not on_device(c, self.device))]
-        held = [self.constants.holds(c, inside) if c not in guards else None for c in told]
-        if False in held:
-            return None
-        without = allowed is None and any(g.startswith("!") and self.world.allows((g,)) is None for g in guards)
-        return tuple(c for c, holds in zip(told, held, strict=True) if holds is None), without
 
     def _launch(self, spot: Spot) -> Site:
         given = tuple(self.handed.functors(spot))
@@ -234,7 +222,7 @@ class CallGraph:
             return spot.site("jit", name, given=strings)
         if self.device == "cpu" and last in CPU_LOOPS:
             return spot.site("loop", last, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
-        leads = self.bodies.leads(spot, name)
+        leads = self.bodies.leading.leads(spot, name)
         targets = self._functions(spot, name) if leads and spot.called is None else ()
         if (called := spot.called or self._operator(spot, name, targets, around)) is not None:
             return spot.site("operator", called.written, called=called)

@@ -77,7 +77,7 @@ def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> C
         opposite(way_out.condition) for way_out in exits
         if way_out.line < call.line <= way_out.end and way_out.condition in alternatives and way_out.condition not in own
         and all(map(holds_on_main_build, way_out.guards))
-    ]
+    ] if alternatives else []
     if not (past or call.guards or own):
         return ()
     return tuple(dict.fromkeys((*call.guards, *past, *(c for c in own if _of_elements(c) is not True))))[-MOST:]
@@ -171,6 +171,7 @@ def _said(condition: str) -> tuple[str, bool]:
     return condition, denied
 
 
+@lru_cache(maxsize=65536)
 def _of_elements(condition: str) -> bool | None:
     """Whether a condition holds for tensors that have elements, where that is all it asks; None for any other."""
     said, denied = _said(condition)

@@ -7,13 +7,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.link.conditions import value
+from cartographer.link.conditions import on_device, value
 from cartographer.scan.preprocess import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cartographer.link.bodies import Bodies
+    from cartographer.link.conditions import Conditions
     from cartographer.link.guards import World
     from cartographer.link.index import Defined
 
@@ -39,6 +40,18 @@ class Constants:
         self._bodies = bodies
         self._world = world
         self._outside: dict[tuple[str, str], bool | None] = {}
+
+    def left(self, conditions: Conditions, guards: Conditions, inside: Defined) -> tuple[Conditions, bool] | None:
+        """The conditions that the build leaves open, and whether it has to lack a feature; None when they cannot all hold."""
+        allowed = self._world.allows(guards)
+        if allowed is False:
+            return None
+        told = [c for c in conditions if (self._world.allows((c,)) is None if c in guards else not on_device(c, self._world.device))]
+        held = [self.holds(c, inside) if c not in guards else None for c in told]
+        if False in held:
+            return None
+        without = allowed is None and any(g.startswith("!") and self._world.allows((g,)) is None for g in guards)
+        return tuple(c for c, holds in zip(told, held, strict=True) if holds is None), without
 
     def holds(self, condition: str, inside: Defined) -> bool | None:
         """Whether a condition in a function holds in any case; None when the build does not settle it."""

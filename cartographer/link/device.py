@@ -46,6 +46,7 @@ _LIBRARIES = (
     ("xpu", "oneMKL", re.compile(r"oneapi::mkl::\w+(::\w+)*")),
     ("mps", "MPSGraph", re.compile(r"(mpsGraph|graph|\w*[gG]raph_?)\.\w+")),
 )  # fmt: skip
+_LIBRARIES_OF = {device: [(title, pattern) for where, title, pattern in _LIBRARIES if where == device] for device, _, _ in _LIBRARIES}
 # What only prepares, asks or cleans up.
 _ADMINISTRATION = re.compile(
     r"magma_version|has_\w+_support|expected_\w+|utils::|Create|Destroy|Set(?!Up)|Get|Handle|Descriptor|[bB]uffer|Workspace|workspace|Init|Status|Error|Version|Query|Size|(?<!ExecuteFusion)Plan(?!Many1)\w*$|"
@@ -92,8 +93,8 @@ def library(name: str, device: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _library(name: str, device: str) -> str:
-    for where, title, pattern in _LIBRARIES:
-        if where == device and pattern.fullmatch(name):
+    for title, pattern in _LIBRARIES_OF.get(device, ()):
+        if pattern.fullmatch(name):
             return "" if _ADMINISTRATION.search(name) and title not in ("LAPACK", "BLAS") else title
     return ""
 

@@ -56,9 +56,10 @@ class Holdings:
         for name in names:
             if name in local.lambdas:
                 yield Holding("", *local.lambdas[name])
-            elif cls := local.written_class(name) or self._bodies.of_file(name, spot.scope.path).rpartition(" ")[2]:
-                if self._may_be_called(cls):
-                    yield Holding(cls)
+                continue
+            cls = local.written_class(name) or self._bodies.of_file(name, spot.scope.path).rpartition(" ")[2]
+            if cls and self._may_be_called(cls):
+                yield Holding(cls)
 
     def _may_be_called(self, name: str) -> bool:
         """Whether any class that a name may mean, on whatever device, has objects that can be called."""

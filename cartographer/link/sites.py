@@ -77,6 +77,9 @@ class Mentioned(NamedTuple):
     hands_on: bool = False  # a parameter whose type is one of the template's own: `f` of `template <typename func_t> … (const func_t& f)`
 
 
+NOTHING_HANDED = Mentioned()
+
+
 class Spot(NamedTuple):
     """A call where it stands, as its text tells it: the same on every device, apart from `without`."""
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from cartographer.link.device import asks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 # A pattern that begins with a fixed word is looked for by that word alone; what has to stand before it is checked afterwards.
 _CLASS_BEFORE = re.compile(
@@ -14,6 +18,8 @@ _CLASS_BEFORE = re.compile(
 )
 _DECLARES = re.compile(r"\s*[;({=]")  # what follows the name of a variable that is declared
 _BEFORE_NAME = frozenset(" \t&*")
+_DECLARED = re.compile(r"[ \t&*]([A-Za-z_]\w*+)(?=\s*[;({=])")
+_NAME = re.compile(r"[A-Za-z_]\w*").fullmatch
 _IS_VARIABLE = re.compile(r"[a-z_]\w*").fullmatch
 _LAMBDA = re.compile(r"=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z0-9_]*|__\w+__)\s*)*)(?:\(|\{|mutable\b|->))")
 _BLOCK = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*=\s*\^\s*(?=[\w({])")
@@ -113,26 +119,41 @@ class Variables:
         """The class before the last place that looks like a declaration: `Foo<T>& name =`."""
         if not _IS_VARIABLE(name):
             return ""
-        text = self.text
-        at = text.rfind(name)
-        while at >= 0:
-            if _DECLARES.match(text, at + len(name)) and text[at - 1 : at] in _BEFORE_NAME:
-                match = _CLASS_BEFORE.search(text, text.rfind("\n", 0, at) + 1, at)
-                if match is not None:
-                    return match[1]
-            at = text.rfind(name, 0, at)
+        for at in self._places(name):
+            match = _CLASS_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
+            if match is not None:
+                return match[1]
         return ""
 
     def declared(self, name: str) -> str:
         """The type, as written, of a variable as its last declaration has it, that of a number too; "" when nothing tells it."""
+        for at in self._places(name):
+            match = _TYPE_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
+            if match is not None and match[2] not in _KEYWORDS:
+                return self.text[match.start() : at].strip()
+        return ""
+
+    def _places(self, name: str) -> Iterable[int]:
+        """Where a name looks like that of a variable that is declared, the last place first."""
+        if _NAME(name):
+            return reversed(self._declarations.get(name, ()))
+        return self._places_of_text(name)
+
+    def _places_of_text(self, name: str) -> Iterator[int]:
+        """The same for what is no plain name."""
         at = self.text.rfind(name)
         while at >= 0:
             if _DECLARES.match(self.text, at + len(name)) and self.text[at - 1 : at] in _BEFORE_NAME:
-                match = _TYPE_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
-                if match is not None and match[2] not in _KEYWORDS:
-                    return self.text[match.start() : at].strip()
+                yield at
             at = self.text.rfind(name, 0, at)
-        return ""
+
+    @cached_property
+    def _declarations(self) -> dict[str, list[int]]:
+        """All such places by name."""
+        found: dict[str, list[int]] = {}
+        for match in _DECLARED.finditer(self.text):
+            found.setdefault(match[1], []).append(match.start(1))
+        return found
 
     def class_of(self, name: str) -> str:
         """The class of a variable, its alias resolved: `Gemm gemm_op;` -> `cutlass::gemm::device::GemmUniversalBase`."""
