@@ -77,6 +77,7 @@ class Body:
 
     around: dict[str, str]
     parameters: dict[str, str]
+    first: str  # the first tensor among them
     spots: tuple[Spot, ...] = ()
     receivers: dict[int, str] = field(default_factory=dict)  # by the order of the call, filled as they are asked for
     types: dict[str, Type | None] = field(default_factory=dict)  # of arguments as written, filled as they are asked for
@@ -109,7 +110,8 @@ class Bodies:
             for parameter in defined.fact.parameters:
                 if name := parameter_name(parameter):
                     parameters.setdefault(name, parameter)
-            known = self._read[id(defined)] = Body(types_around(defined.fact), parameters)
+            around = types_around(defined.fact)
+            known = self._read[id(defined)] = Body(around, parameters, next((name for name, kind in around.items() if kind == "Tensor"), "self"))
             known.spots = tuple(self._spots(defined, known))
             if defined.fact.signs:
                 known.spots = tuple(sorted((*self._signs(defined, known), *known.spots), key=lambda spot: spot.order))

@@ -8,14 +8,14 @@ everybody calls is a tool.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.choice import BRANCHES, base_of, name_words
-from cartographer.link.conditions import either, is_rare, is_switched, text, together, weight
+from cartographer.link.conditions import is_rare, is_switched, text, together, weight
+from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
 from cartographer.link.entries import DEVICE_OF_KEY
-from cartographer.link.reach import OperatorCall, is_check
+from cartographer.link.reach import OperatorCall
 from cartographer.link.steps import (
     BEFORE,
     UNSERVED,
@@ -83,6 +83,8 @@ class Callees:
         """The operators that a body calls, with the helper of the same file that holds the call. Questions about
         tensors are left out; so are views, and what gives no tensor, where there is plenty else.
         """
+        if not calls:
+            return []
         shapes = self.tree.by_name.shapes
         chosen = [c for c in calls if c.site.called is not None and c.site.called.main not in self.questions]
         elsewhere = self.tree.search(key).elsewhere
@@ -97,8 +99,9 @@ class Callees:
             near = [c for c in near if not c.is_sign] or near
         steps: list[Step] = []
         for call in near[:CALLS]:
-            steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:3], key))
-            steps.append(self._step(call, key))
+            if call.hops:
+                steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:3], key))
+            steps.append(call_step(call))
         return list(once(steps))
 
     def for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
@@ -114,12 +117,10 @@ class Callees:
 
     def _entered(self, start: Defined, hops: tuple[Defined, ...], key: str) -> Iterator[tuple[Defined, Conditions]]:
         """The functions that are passed one after the other from a body on, each with the conditions under which it is entered."""
-        graph, elsewhere = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")), self.tree.search(key).elsewhere
+        entering = self.tree.search(key).entering
         conditions: Conditions = ()
         for body, hop in zip((start, *hops), hops, strict=False):
-            sites = [s for s in graph.sites(body) if any(t is hop for t in s.targets)]
-            around = [s.conditions for s in sites if not elsewhere(s)] or [s.conditions for s in sites]
-            conditions = together(conditions, reduce(either, around)) if around else conditions
+            conditions = together(conditions, entering(body, hop))
             yield hop, conditions
 
     def composed(self, calls: tuple[OperatorCall, ...], operator: Operator) -> bool:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.link.conditions import either, is_rare, negation, rarity
+from cartographer.link.costs import ALONE, FORMER, is_former
 from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
-from cartographer.link.reach import ALONE, FORMER, is_former
 from cartographer.link.signatures import parameter_type
 from cartographer.link.sites import PLAIN
 
@@ -40,13 +41,15 @@ _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "
 
 def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way]:
     """Ways with the likeliest first: cost, corrected by what names tell."""
+    ways = list(ways)
+    if len(ways) < 2:
+        return ways
     words = words_of(operator.base)
     backward = "backward" in operator.base
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
-    ways = list(ways)
     named_as = parameter_names(start)
     named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
-    usual = asked_for((w.site.conditions for w in ways), operator.schema) if len(ways) > 1 else frozenset()
+    usual = asked_for((w.site.conditions for w in ways), operator.schema)
 
     def likely(way: Way) -> float:
         names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
@@ -78,7 +81,7 @@ def _joined(ways: list[Way]) -> list[Way]:
     return [w if (c := conditions[_what(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
 
 
-def _same_words(way: Way, own: set[str], *, named: bool) -> float:
+def _same_words(way: Way, own: frozenset[str], *, named: bool) -> float:
     """Of several stubs that one call hands over, the one whose words are those of the entry; a stub of quite another name
     is a step beside the function that bears the entry's (`named`).
     """
@@ -183,9 +186,10 @@ def words_of(base: str) -> tuple[str, ...]:
     return ("".join(_WORD.findall(base.lower().replace("native", "").replace("linalg", ""))) or base, *words)
 
 
-def name_words(base: str) -> set[str]:
+@lru_cache(maxsize=16384)
+def name_words(base: str) -> frozenset[str]:
     """The telling words of an operator's name, as they stand between underscores."""
-    return {w for w in base.strip("_").split("_") if w} - _LITTLE
+    return frozenset(w for w in base.strip("_").split("_") if w) - _LITTLE
 
 
 def base_of(name: str) -> str:

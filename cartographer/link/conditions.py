@@ -98,6 +98,8 @@ def either(one: Conditions, other: Conditions) -> Conditions:
     """What holds when one of two lists does, for what is reached in two ways: what both ask for, and the rest joined where it
     is no choice of all there is. Where that would be too long the first way's conditions stand for it, as one case of several.
     """
+    if one == other or not one or not other:
+        return one and other
     both = tuple(c for c in one if c in other)
     rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
     if not rest or not others or (len(rest) == len(others) == 1 and _cover(rest[0], others[0])):

@@ -69,6 +69,8 @@ class Descent:
 
     def _worked_out(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound) -> Below:
         reach = self.tree.search(key).reach(defined, bound=bound)
+        if not (composite or reach.ways or reach.operators):
+            return Below(once(self._virtual(defined, key) or self._carried_on(defined, operator, key)))
         ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined)
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]

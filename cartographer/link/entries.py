@@ -6,6 +6,7 @@ backend, and not the placeholder that throws when a library is missing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.link.index import FUNCTIONS, bare, segments
@@ -143,7 +144,12 @@ def _same_name(own: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
 
 def expected_types(operator: Operator) -> tuple[tuple[str, ...], ...]:
     """The classes of types of a kernel's parameters, outputs last (torchgen/api/native.py) or, in old kernels, first."""
-    schema = schema_of(operator.schema)
+    return _expected(operator.schema)
+
+
+@lru_cache(maxsize=16384)
+def _expected(written: str) -> tuple[tuple[str, ...], ...]:
+    schema = schema_of(written)
     if schema is None:
         return ()
     inputs = tuple(schema_type(a.type) for a in (*schema.positional, *schema.kwarg_only))

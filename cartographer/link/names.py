@@ -91,7 +91,7 @@ class Names:
                     ranked.append(((counted, depth, elsewhere, defined.device != self._device), order, defined))
         if not ranked:
             return ()
-        first = min(rank for rank, _, _ in ranked)
+        first = ranked[0][0] if len(ranked) == 1 else min(rank for rank, _, _ in ranked)
         best = [defined for _, defined in sorted((order, defined) for rank, order, defined in ranked if rank == first)]
         if len(best) > 1:
             near = [nearness(defined.path, scope.path) for defined in best]

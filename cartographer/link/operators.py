@@ -50,7 +50,8 @@ def link(operators: Iterable[Operator], tree: Tree, workers: int = 1) -> Linked:
     tree.operators = tuple(operators)
     chains = chains_in(tree, workers)
     gradients = Gradients(tree.index)
-    callees = {name: _called(found, tree.by_name.by_name) for name, found in chains.items()}
+    named: dict[tuple[str, str], str | None] = {}
+    callees = {name: _called(found, tree.by_name.by_name, named) for name, found in chains.items()}
     graph = OperatorGraph(callees)
     linked = []
     for operator in tree.operators:
@@ -64,16 +65,22 @@ def link(operators: Iterable[Operator], tree: Tree, workers: int = 1) -> Linked:
     return Linked(tuple(linked), as_values(tree.stubs), tuple(_unresolved(linked)))
 
 
-def _called(chains: Mapping[str, Chain], known: Mapping[str, Operator]) -> tuple[str, ...]:
-    """The operators that the chains of one operator call: the note of such a step names them, the likeliest first."""
+def _called(chains: Mapping[str, Chain], known: Mapping[str, Operator], named: dict[tuple[str, str], str | None]) -> tuple[str, ...]:
+    """The operators that the chains of one operator call: the note of such a step names them, the likeliest first. `named` keeps
+    what notes and symbols name.
+    """
     found: dict[str, None] = {}
     for chain in chains.values():
         for number, step in enumerate(chain.steps):
             if number and step.role == "entry":
                 break  # from here on it is the called operator that calls
             if step.role == "calls":
-                names = (*_NAME.findall(step.note), step.symbol, f"aten::{step.symbol.rpartition('::')[2]}")
-                found.update(dict.fromkeys([name for name in names if name in known][:1]))
+                at = (step.note, step.symbol)
+                if at not in named:
+                    names = (*_NAME.findall(step.note), step.symbol, f"aten::{step.symbol.rpartition('::')[2]}")
+                    named[at] = next((name for name in names if name in known), None)
+                if (name := named[at]) is not None:
+                    found[name] = None
     return tuple(found)
 
 

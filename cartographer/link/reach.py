@@ -8,9 +8,8 @@ device cost so much that they only count when there is no other.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.bound import left
@@ -24,8 +23,8 @@ from cartographer.link.conditions import (
     never,
     rule_out,
     together,
-    weight,
 )
+from cartographer.link.costs import ALONE, continued, detour, is_check, of_all_types, order
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
 from cartographer.link.sites import PLAIN
@@ -51,18 +50,7 @@ _BODY = 1.5  # a generic function that only its own statements make: the end of 
 _PLAIN = 1.5  # a function that loops over elements itself
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
-ALONE = 3.0  # a launch of one thread keeps books
-_CHECKING = 6.0  # what only checks arguments leads nowhere
-_CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
-FORMER = 3.0  # a way kept for older libraries
-_FORMERLY = re.compile(r"_(v[0-7]|legacy|fallback|deprecated)(_|$)")
-_OF_ELEMENTS = re.compile(r"(?:at::opmath_type<)?(?:(?:c10|std)::complex<\w+>|\b(?:float|double|(?:(?:at|c10)::)?(?:Half|BFloat16)|u?int\d*(?:_t)?)\b)>?")
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
-_GOES_ON = 0.5
-_OPTIONAL = 2.0  # a step that some calls add
-_DELEGATES = 3.0
-_OUTS = ("_out", "_", "_out_")
-_PARTS = ("_", "_impl", "_internal", "_template", "_helper", "_common")
 _ASIDE = 30.0
 _HANDED_ON = 0.98  # a function that gives on its callable is a stage of a launcher, hardly a step
 
@@ -112,6 +100,9 @@ class Reach(NamedTuple):
     nulls: tuple[str, ...] = ()  # stubs registered as nullptr for the device
 
 
+_NOWHERE = Reach()
+
+
 @dataclass
 class Search:
     """Reaches of all functions for one device; each is worked out once."""
@@ -121,6 +112,9 @@ class Search:
     _known: dict[tuple[int, Bound], Reach] = field(default_factory=dict, repr=False)
     _partial: dict[tuple[int, Bound], Reach] = field(default_factory=dict, repr=False)
     _active: set[int] = field(default_factory=set, repr=False)
+    _elsewhere: dict[Conditions, bool] = field(default_factory=dict, repr=False)
+    _nevers: dict[tuple[Conditions, str], bool] = field(default_factory=dict, repr=False)
+    _entering: dict[tuple[int, int], Conditions] = field(default_factory=dict, repr=False)
     _cut: bool = False
 
     def reach(self, start: Defined, depth: int = 0, bound: Bound = ()) -> Reach:
@@ -157,6 +151,8 @@ class Search:
         nulls: list[str] = []
         begun: list[Conditions] = []  # the conditions under which each way begins
         sites = self.graph.sites(start)
+        if not sites:
+            return _NOWHERE
         for site in self._left(sites, bound) if bound else sites:
             if site.kind == "operator":
                 if not self._never(site, start):
@@ -167,7 +163,7 @@ class Search:
                 self._helper(site, start, depth, ways, operators, bound)
             else:
                 end = _COPIES if site.library == "CUDA runtime" else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
-                ways.append(Way(end + self._aside(site) + _order(site) + (ALONE if site.alone else 0.0), (), site, start))
+                ways.append(Way(end + self._aside(site) + order(site) + (ALONE if site.alone else 0.0), (), site, start))
             begun += [site.conditions] * (len(ways) - len(begun))
         return Reach(_best(_switched(ways, begun)), _distinct(operators), tuple(nulls))
 
@@ -175,9 +171,9 @@ class Search:
     def _left(sites: Iterable[Site], bound: Bound) -> Iterator[Site]:
         """The sites that parameters with these values leave, under the conditions that they leave open."""
         for site in sites:
-            conditions = left(site.conditions, bound)
+            conditions = left(site.conditions, bound) if site.conditions else ()
             if conditions is not None:
-                yield site._replace(conditions=conditions)
+                yield site if len(conditions) == len(site.conditions) else site._replace(conditions=conditions)
 
     @cached_property
     def _answers(self) -> frozenset[str]:
@@ -189,14 +185,33 @@ class Search:
 
     def elsewhere(self, site: Site) -> bool:
         """Whether conditions around a site ask for another device by its name."""
-        return rule_out(site.conditions, self._answers)
+        conditions = site.conditions
+        if not conditions:
+            return False
+        known = self._elsewhere.get(conditions)
+        if known is None:
+            known = self._elsewhere[conditions] = rule_out(conditions, self._answers)
+        return known
+
+    def entering(self, body: Defined, hop: Defined) -> Conditions:
+        """The conditions under which a body enters a function, those that ask for another device apart where there are others."""
+        at = (id(body), id(hop))
+        known = self._entering.get(at)
+        if known is None:
+            sites = [s for s in self.graph.sites(body) if any(t is hop for t in s.targets)]
+            around = [s.conditions for s in sites if not self.elsewhere(s)] or [s.conditions for s in sites]
+            known = self._entering[at] = reduce(either, around) if around else ()
+        return known
 
     def _never(self, site: Site, start: Defined) -> bool:
         """Whether no tensors of the device lead to a site of a body, where the body's first tensor has the key's layout."""
         if not site.conditions:
             return False
-        first = next((name for name, kind in self.graph.bodies.of(start).around.items() if kind == "Tensor"), "self")
-        return any(never(condition, self._answers, first) for condition in site.conditions)
+        at = (site.conditions, self.graph.bodies.of(start).first)
+        known = self._nevers.get(at)
+        if known is None:
+            known = self._nevers[at] = any(never(condition, self._answers, at[1]) for condition in site.conditions)
+        return known
 
     def _aside(self, site: Site) -> float:
         return _ASIDE if self.aside(site) else 0.0
@@ -206,43 +221,51 @@ class Search:
         registrations = serving(site.stub, "cpu" if site.host else self.graph.device, self.graph.world)
         real = [r for r in registrations if not r.missing]
         if real:
-            ways.append(Way(_END["stub"] + self._aside(site) + _order(site), (), site, start, real[0]))
+            ways.append(Way(_END["stub"] + self._aside(site) + order(site), (), site, start, real[0]))
         elif registrations:
             nulls.append(site.name)
         elif not site.stub.registrations:
-            ways.append(Way(_GENERATED + self._aside(site) + _order(site), (), site, start))  # only generated code registers it
+            ways.append(Way(_GENERATED + self._aside(site) + order(site), (), site, start))  # only generated code registers it
 
     def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall], bound: Bound) -> None:
+        aside, place, checking = self._aside(site), order(site), is_check(start.name)
         for rank, target in self._entered(site, start):
             inner = self.reach(target, depth + 1, self.graph.binder.of(site.call, start, target, bound) if site.call is not None else ())
-            extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + self._aside(site) + _order(site)
-            extra += _detour(target.name, checking=is_check(start.name)) - _continued(start, target)
+            extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + aside + place
+            extra += detour(target.name, checking=checking) - continued(start, target)
             if site.hands_on and _launching(inner) is not None:
                 extra -= _HANDED_ON
             if site.given and (launching := _launching(inner)) is not None:
-                cost = 0.02 * len(launching.hops) + self._aside(site) + _order(site)
+                cost = 0.02 * len(launching.hops) + aside + place
                 ways.append(Way(cost, (), site, start, launched=_through(launching, target, 0.0), others=_others(inner, launching)))
                 continue
             if _hands_on(site, target, inner):
-                ways.append(Way(0.5 + self._aside(site) + _order(site), (), site, start))
+                ways.append(Way(0.5 + aside + place, (), site, start))
                 continue
             if self._plain(target, inner):
                 ways.append(Way(_PLAIN + extra, (), site._replace(kind=PLAIN, targets=(target,), given=()), start))
                 continue
             if not inner.ways and is_generic(target) and not is_generic(start):
                 ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))
-            ways.extend(_through(way, target, extra, site) for way in inner.ways)
-            if NEVER in site.asks or self._never(site, start):
+            if inner.ways:
+                ways.extend([_through(way, target, extra, site) for way in inner.ways])
+            if not inner.operators or NEVER in site.asks or self._never(site, start):
                 continue
-            operators.extend(OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS)
+            operators.extend([OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS])
 
-    def _entered(self, site: Site, start: Defined) -> Iterator[tuple[int, Defined]]:
+    def _entered(self, site: Site, start: Defined) -> Iterable[tuple[int, Defined]]:
         """The functions that a call enters, with their ranks; of those for one type each the first stands for all."""
+        if len(site.targets) == 1:
+            target = site.targets[0]
+            return ((0, target),) if target is not start and self.graph.follows(target) else ()
+        return self._first_of_each(site, start)
+
+    def _first_of_each(self, site: Site, start: Defined) -> Iterator[tuple[int, Defined]]:
         entered: set[tuple[str, ...]] = set()
         for rank, target in enumerate(site.targets):
             if target is start or not self.graph.follows(target):
                 continue
-            same = _of_all_types(target) if len(site.targets) > 1 else ()
+            same = of_all_types(target)
             if not same or same not in entered:
                 entered.add(same)
                 yield rank, target
@@ -252,60 +275,12 @@ class Search:
         return not inner.operators and all(w.site.kind in ("dispatch", PLAIN) for w in inner.ways) and not is_generic(target) and self.graph.loops(target)
 
 
-def _of_all_types(target: Defined) -> tuple[str, ...]:
-    """What specialisations of one template, or overloads for one type of element each, have in common; () for other templates."""
-    if target.specialised:
-        return target.segments
-    return () if target.fact.template else (*target.segments, *_typeless(target.fact.parameters))
-
-
-@lru_cache(maxsize=4096)
-def _typeless(parameters: tuple[str, ...]) -> tuple[str, ...]:
-    """A parameter list with one word for the types of all elements."""
-    return tuple(_OF_ELEMENTS.sub("T", p) for p in parameters)
-
-
-@lru_cache(maxsize=16384)
-def _detour(name: str, *, checking: bool = False) -> float:
-    """What a function's name adds to the cost of a way through it; where checking is the work itself, nothing for that."""
-    return (_CHECKING if is_check(name) and not checking else 0.0) + (FORMER if is_former(name) else 0.0)
-
-
-@lru_cache(maxsize=16384)
-def is_check(name: str) -> bool:
-    """Whether a function by its name checks something."""
-    return _CHECKS.search(name) is not None
-
-
-def is_former(name: str) -> bool:
-    """Whether a function is by its name kept for older libraries or for what nothing else does."""
-    return _FORMERLY.search(name) is not None
-
-
-def _continued(start: Defined, target: Defined) -> float:
-    """How much less a way costs through a function that is by its name the inner part of the other: `f` goes on in
-    `f_impl`, and `f_out` in `f`; what else is called besides comes before or after the work.
-    """
-    name, inner = start.name, target.name
-    if inner.startswith(name) and inner[len(name) :] in _PARTS:
-        return _GOES_ON
-    return _DELEGATES if name.startswith(inner) and name[len(inner) :] in _OUTS else 0.0
-
-
 def _hands_on(site: Site, target: Defined, inner: Reach) -> bool:
     """Whether a template does nothing but hand a lambda on to a class that only its own parameter names
     (`kernel_t<func_t>::launch(iter, f)`, aten/src/ATen/native/sparse/FlattenIndicesCommon.h).
     """
     given = any(g.symbol == "lambda" for g in site.given)
     return given and not inner.ways and bool(target.fact.template) and [c.name.count("::") for c in target.fact.calls] == [1]
-
-
-def _order(site: Site) -> float:
-    """Of two equal ways the first in the body comes first, the general case before special ones: no condition, `else` and
-    `default` before `if` and `case`.
-    """
-    branch = weight(site.conditions) + (_OPTIONAL if site.optional else 0.0) if site.conditions else 0.0
-    return min(site.order, 900) * 1e-4 + branch + (1.0 if site.without else 0.0)
 
 
 def _switched(ways: list[Way], begun: list[Conditions]) -> list[Way]:
@@ -359,6 +334,8 @@ def _through(way: Way, target: Defined, extra: float, site: Site | None = None) 
 
 
 def _best(ways: list[Way]) -> tuple[Way, ...]:
+    if len(ways) < 2:
+        return tuple(ways)
     ways.sort(key=lambda way: way.cost)
     kept: dict[tuple[str, str, int, str], Way] = {}
     for way in ways:
@@ -367,19 +344,22 @@ def _best(ways: list[Way]) -> tuple[Way, ...]:
             if len(kept) < KEPT:
                 kept[way.end] = way
         elif known.site.conditions and way.cost < known.cost + _ASIDE / 2:
-            merged = _either(known.site, way.site)
-            if is_rare(known.site.conditions) or not is_rare(way.site.conditions) or len(merged.conditions) < len(known.site.conditions):
-                kept[way.end] = known._replace(site=merged)
+            joined = either(known.site.conditions, way.site.conditions)
+            if is_rare(known.site.conditions) or not is_rare(way.site.conditions) or len(joined) < len(known.site.conditions):
+                kept[way.end] = known._replace(site=_joined(known.site, way.site, joined))
     return tuple(kept.values())
 
 
-def _either(known: Site, other: Site) -> Site:
+def _joined(known: Site, other: Site, conditions: Conditions) -> Site:
     """One site that is reached in two ways: under the conditions of either."""
-    return known._replace(conditions=either(known.conditions, other.conditions), asks=known.asks & other.asks)
+    asks = known.asks & other.asks
+    return known if conditions == known.conditions and asks == known.asks else known._replace(conditions=conditions, asks=asks)
 
 
 def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
     """Each operator once, where it is called in most cases, or else where it is called most directly."""
+    if len(operators) < 2:
+        return tuple(operators)
     kept: dict[tuple[str, tuple[str, ...]], OperatorCall] = {}
     for call in operators:
         assert call.site.called is not None
@@ -391,9 +371,9 @@ def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
         rare = is_rare(known.site.conditions), is_rare(call.site.conditions)
         later = rare[0] if rare[0] != rare[1] else len(call.hops) < len(known.hops)
         first, other = (call, known) if later else (known, call)
-        merged = _either(first.site, other.site)
-        if rare[0] == rare[1] or len(merged.conditions) < len(first.site.conditions):
-            first = first._replace(site=merged)
+        joined = either(first.site.conditions, other.site.conditions)
+        if rare[0] == rare[1] or len(joined) < len(first.site.conditions):
+            first = OperatorCall(_joined(first.site, other.site, joined), first.hops)
         if later:
             del kept[key]  # its place is the later one
         kept[key] = first

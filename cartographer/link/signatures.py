@@ -117,16 +117,17 @@ def schema_type(text: str) -> str:
     return found if found.endswith("?") and optional else found + ("?" if optional else "")
 
 
-def fit(parameters: Sequence[str], wanted: Sequence[str]) -> int:
+@lru_cache(maxsize=16384)
+def fit(parameters: tuple[str, ...], wanted: tuple[str, ...]) -> int:
     """How well a C++ parameter list takes the classes of types in `wanted`, in that order: -1 not at all, else the more the better."""
     own = [parameter_type(p) for p in parameters if p.strip() not in ("", "void")]
     if any(p.rstrip().endswith("...") for p in parameters):
         return 0
-    own, wanted = _merge_options(own, wanted)
-    if len(own) != len(wanted):
+    own, expected = _merge_options(own, wanted)
+    if len(own) != len(expected):
         return -1
     score = 0
-    for mine, theirs in zip(own, wanted, strict=True):
+    for mine, theirs in zip(own, expected, strict=True):
         if mine == theirs:
             score += 4
         elif ANY in (mine, theirs):
