@@ -21,7 +21,8 @@ from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES
 from cartographer.link.questions import questions
-from cartographer.link.steps import definition_step, served
+from cartographer.link.sending import packed, unpacked
+from cartographer.link.steps import definition_step
 from cartographer.link.tree import Tree, tree_of
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
@@ -63,11 +64,11 @@ def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
     maker = ChainMaker(tree)
     _ = maker.callers, maker.questions
     first, second = (tuple(k for k in KEYS if (DEVICE_OF_KEY[k] in _SECOND) is chosen) for chosen in (False, True))
-    theirs = beside(lambda: [maker.of(operator, second) for operator in tree.operators], workers=workers)
+    theirs = beside(lambda: packed(maker.of(operator, second) for operator in tree.operators), workers=workers)
     ours = [maker.of(operator, first) for operator in tree.operators]
     return {
         operator.name: {key: chain for key in KEYS if (chain := mine.get(key) or their.get(key)) is not None}
-        for operator, mine, their in zip(tree.operators, ours, theirs.result(), strict=True)
+        for operator, mine, their in zip(tree.operators, ours, unpacked(theirs.result()), strict=True)
     }
 
 

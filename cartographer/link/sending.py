@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Chains on their way between processes: most steps stand in many chains, so each is sent once, and as a plain row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cartographer.model.operator import Chain, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cartographer.model.operator import Status
+
+_Row = tuple[str, str, str, int, str, str]
+
+
+class Packed(NamedTuple):
+    """The steps, and the chains of each operator by key with the numbers of their steps."""
+
+    steps: list[_Row]
+    chains: list[dict[str, tuple[Status, str | None, list[int]]]]
+
+
+def packed(chains: Iterable[dict[str, Chain]]) -> Packed:
+    """The chains of operators, ready to be sent."""
+    numbers: dict[_Row, int] = {}
+    found = [
+        {
+            key: (chain.status, chain.reason, [numbers.setdefault((s.role, s.symbol, s.path, s.line, s.note, s.branch), len(numbers)) for s in chain.steps])
+            for key, chain in of_operator.items()
+        }
+        for of_operator in chains
+    ]  # fmt: skip
+    return Packed(list(numbers), found)
+
+
+def unpacked(sent: Packed) -> list[dict[str, Chain]]:
+    """The chains that were sent."""
+    steps = [Step(*row) for row in sent.steps]
+    return [
+        {key: Chain(status, reason, tuple([steps[n] for n in numbers])) for key, (status, reason, numbers) in of_operator.items()}
+        for of_operator in sent.chains
+    ]  # fmt: skip
