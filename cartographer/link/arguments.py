@@ -14,6 +14,7 @@ _WRAPS = re.compile(r"[a-z]\w*(?<!_cast)<[^()]*>\s*\(\s*([A-Z]\w*(?:<[^()]*>)?\s
 _WRAPS_LAMBDA = re.compile(r"\s*[a-z]\w*\s*<[^()]*>\s*\(\s*\[")
 _LAMBDA = ("[", "^")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_OF_WORD = re.compile(r"\w").fullmatch
 _MEMBER = re.compile(r"\.|->|::")
 
 
@@ -57,6 +58,17 @@ def split_template(text: str) -> list[str]:
     if "," not in text:
         return [part] if (part := text.strip()) else []
     return [part for part in split_commas(text, "<(", ">)") if part]
+
+
+def has_word(text: str, word: str) -> bool:
+    """Whether a text holds a name as a whole word."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_OF_WORD(text[at - 1 : at]) or _OF_WORD(text[end : end + 1])):
+            return True
+        at = text.find(word, at + 1)
+    return False
 
 
 def arguments_at(text: str, opening: int) -> tuple[str, ...]:

@@ -148,6 +148,7 @@ def is_rare(conditions: Conditions) -> bool:
     return any(_weight(c) >= _RARE for c in conditions if not c.startswith("case "))
 
 
+@lru_cache(maxsize=65536)
 def _weight(condition: str) -> float:
     said, denied = _said(condition)
     if _of_elements(condition) is False:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cartographer.link.guards import World
     from cartographer.link.index import Defined
 
+_MAY_DECLARE = re.compile(r"bool\s+[A-Za-z_]\w*\s*[={]\s*(?:true|false)\b")  # begins with a word, as a pattern that is quickly found
 _DECLARED = re.compile(r"\bconst(?:expr)?\s+(?:static\s+|inline\s+)*bool\s+([A-Za-z_]\w*)\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _LAST = 10**9  # a line beyond all files
@@ -87,7 +88,7 @@ class Constants:
         known = self._bodies.booleans.get(path)
         if known is None:
             text = "\n".join(self._bodies.lines(path, 1, _LAST))
-            known = self._bodies.booleans[path] = list(_booleans_of(text)) if _DECLARED.search(text) else []
+            known = self._bodies.booleans[path] = list(_booleans_of(text)) if _MAY_DECLARE.search(text) and _DECLARED.search(text) else []
         return known
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.arguments import arguments_at
+from cartographer.link.arguments import arguments_at, has_word
 from cartographer.link.bodies import LITERALS
 from cartographer.link.device import CPU_LOOPS, library
 from cartographer.link.index import bare
@@ -55,8 +55,7 @@ class Expansions:
         if found is None or depth > 3:
             return
         path, written = found
-        text = _substituted(written, arguments)
-        calls = list(_CALLED.finditer(LITERALS.sub(_blanked, text)))
+        text, calls = _expanded(written.body, written.parameters, arguments)
         within = _conditions_in(text) if _BRANCHES.search(text) else {}
         launched = set()
         for match in _LAUNCH.finditer(text) if "<<<" in text else ():
@@ -64,20 +63,18 @@ class Expansions:
             below = text.count("\n", 0, match.start())
             inner = spot.under(within.get((match[1], below), ()))
             yield self._placed(inner.site("launch", match[1], self.handed.kernels(match[1], spot)), found, spot, below)
-        for match in calls:
-            name = match[1]
-            below = text.count("\n", 0, match.start(1))
+        for name, below, end in calls:
             inner = spot.under(within.get((name, below), ()))
             if bare(name) in self.stubs:
                 yield self._placed(inner.site("stub", bare(name), stub=self.stubs.find(name, spot.scope.namespace)), found, spot, below)
             elif (title := library(name, self.device)) and not self.ours(name):
                 yield self._placed(inner.site("library", name, library=title), found, spot, below)
             elif self.device == "cpu" and bare(name) in CPU_LOOPS:
-                opening = text.find("[", match.end())
+                opening = text.find("[", end)
                 given = (Given("lambda", path, written.line + text.count("\n", 0, opening)),) if opening >= 0 else ()
                 yield self._placed(inner.site("loop", bare(name), given=given), found, spot, below)
             elif name.isupper():
-                yield from self.sites(name, arguments_at(text, match.end() - 1), inner, depth + 1)
+                yield from self.sites(name, arguments_at(text, end - 1), inner, depth + 1)
             elif len(name) > 3 and name not in launched:
                 targets = tuple(d for d in self.names.functions(name, spot.scope) if self.bodies.follows(d))
                 if targets:
@@ -94,12 +91,12 @@ class Expansions:
         an argument brings it or the macro is a header's.
         """
         path, macro = found
-        pattern = re.compile(rf"\b{re.escape(bare(site.name))}\b")
-        if pattern.search(macro.body):
+        name = bare(site.name)
+        if has_word(macro.body, name):
             return site._replace(line=macro.line + below) if path == site.path else site._replace(made=macro.name)
         first, last = spot.call.line, max(spot.call.line, spot.call.end_line)
         lines = enumerate(self.bodies.lines(site.path, first, last), first)
-        return site._replace(line=next((n for n, text in lines if pattern.search(text)), first))
+        return site._replace(line=next((n for n, text in lines if has_word(text, name)), first))
 
 
 @lru_cache(maxsize=4096)
@@ -109,13 +106,23 @@ def _conditions_in(text: str) -> dict[tuple[str, int], Conditions]:
     return {(call.name, call.line - 1): call.conditions for body in bodies for call in body.calls if call.conditions}
 
 
-def _substituted(macro: MacroDefinition, arguments: tuple[str, ...]) -> str:
+@lru_cache(maxsize=4096)
+def _expanded(body: str, parameters: tuple[str, ...] | None, arguments: tuple[str, ...]) -> tuple[str, tuple[tuple[str, int, int], ...]]:
+    """A macro's body with its arguments put in, and the calls in it: each with the number of line ends before its name, and with the
+    place behind its parenthesis.
+    """
+    text = _substituted(body, parameters, arguments)
+    found = _CALLED.finditer(LITERALS.sub(_blanked, text))
+    return text, tuple((m[1], text.count("\n", 0, m.start(1)), m.end()) for m in found)
+
+
+def _substituted(body: str, parameters: tuple[str, ...] | None, arguments: tuple[str, ...]) -> str:
     """A macro's body with its arguments put in; lines stay where they are."""
-    named = dict(zip(macro.parameters or (), (" ".join(a.split()) for a in arguments), strict=False))
+    named = dict(zip(parameters or (), (" ".join(a.split()) for a in arguments), strict=False))
     if not named:
-        return macro.body
+        return body
     pattern = re.compile(r"\b(" + "|".join(map(re.escape, named)) + r")\b")
-    return re.sub(r"\s*##\s*", "", pattern.sub(lambda m: named[m[1]], macro.body))
+    return re.sub(r"\s*##\s*", "", pattern.sub(lambda m: named[m[1]], body))
 
 
 def _blanked(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.link.index import CLASSES, FUNCTIONS, bare, segments
@@ -31,6 +31,12 @@ def is_method(defined: Defined) -> bool:
     if len(defined.segments) < 2 or not defined.segments[-2][:1].isupper() or defined.fact.kind not in ("method", "function"):
         return False
     return defined.path.startswith(CLASSES_IN)
+
+
+@lru_cache(maxsize=16384)
+def _words(declared: str) -> tuple[str, ...]:
+    """The names in a declared type that may be classes, the last one first."""
+    return tuple(w for w in reversed(_NAMES.findall(declared)) if w not in _UNTOLD)
 
 
 @dataclass
@@ -75,11 +81,8 @@ class Hierarchy:
         """The class that a declared type names, with all that derive from it; () when the type is no class of a kernel's code,
         None when nothing tells the type.
         """
-        words = [w for w in _NAMES.findall(declared) if w not in _UNTOLD]
-        if not words:
-            return None
         known = False
-        for word in reversed(words):
+        for word in _words(declared):
             for cls in names.classes(word, scope):
                 if cls.path.startswith(CLASSES_IN):
                     return self._with_derived(cls)

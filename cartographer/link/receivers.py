@@ -150,9 +150,11 @@ def _callee_before(text: str, at: int) -> str:
     end, depth = len(text[:at].rstrip()) - 1, 0
     if end < 0 or text[end] != ")":
         return ""
-    for opening in range(end, -1, -1):
-        depth += (text[opening] == ")") - (text[opening] == "(")
+    opening, closed = text.rfind("(", 0, end), end
+    while opening >= 0:
+        depth += text.count(")", opening + 1, closed + 1) - 1
         if depth == 0:
             match = _CALLED_BEFORE.search(text, max(0, opening - 200), opening)
             return re.sub(r"\s", "", match[1]) if match is not None else ""
+        opening, closed = text.rfind("(", 0, opening), opening
     return ""

@@ -147,6 +147,8 @@ def _served(macro: str, arguments: list[str], path: str) -> tuple[str, str]:
 
 def line_of(use: MacroUse, word: str) -> int:
     """The line of a macro use that holds a word; its first line when none does."""
+    if "\n" not in use.text:
+        return use.line
     pattern = re.compile(rf"\b{re.escape(word)}\b")
     for offset, text in enumerate(use.text.split("\n")):
         if pattern.search(text):

@@ -106,10 +106,14 @@ class Variables:
     @cached_property
     def _of_aliases(self) -> dict[str, str]:
         """Variables whose class is written as an alias, by what it stands for."""
-        if not self.aliases:
-            return {}
-        named = (m for m in _OF_ALIAS.finditer(self.text) if m[1] in self.aliases and m[1] not in _KEYWORDS)
-        return {m[2]: self.aliases[m[1]] for m in named}
+        found = []
+        for alias, cls in self.aliases.items():
+            at = self.text.find(alias) if alias not in _KEYWORDS else -1
+            while at >= 0:
+                if (match := _OF_ALIAS.match(self.text, at)) is not None and match[1] == alias:
+                    found.append((at, match[2], cls))
+                at = self.text.find(alias, at + 1)
+        return {name: cls for _, name, cls in sorted(found)}
 
     def written_class(self, name: str) -> str:
         """The class of a variable as its last declaration has it; "" when nothing declares it."""
