@@ -83,7 +83,7 @@ class Binder:
         asked = self._asked_of(target)
         if not asked:
             return ()
-        given = dict((*self._of_templates(call, inside, target), *self._of_parameters(call, inside, target)))
+        given = dict((*self._of_templates(call, inside, target), *self._of_parameters(call, inside, target, asked)))
         known = dict(outer)
         values = {name: known.get(text, text) for name, text in given.items()}
         return tuple((name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text))
@@ -135,8 +135,8 @@ class Binder:
         if "::" in call.name and (template := self._class_template(target)):
             yield from bound_by(self._bodies.lines(inside.path, call.line, max(call.line, call.end_line)), target.segments[-2], template)
 
-    def _of_parameters(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
-        """The values of parameters: literals, and defaults of what is not given; whether an optional has one."""
+    def _of_parameters(self, call: Call, inside: Defined, target: Defined, asked: frozenset[str]) -> Iterator[tuple[str, str]]:
+        """The values of parameters that are asked for: literals, and defaults of what is not given; whether an optional has one."""
         arguments = call.arguments
         if not arguments and target.name == "operator()" and call.form in ("call", "construct"):
             arguments = self._bodies.called_with(call, inside)
@@ -147,8 +147,10 @@ class Binder:
             text = arguments[number].strip() if number < len(arguments) else parameter.partition("=")[2].strip()
             if not name or not text:
                 continue
-            yield name, text
-            yield name + _HAS_VALUE, self._has_value(text, inside) if "optional" in parameter else ""
+            if name in asked:
+                yield name, text
+            if (has_value := name + _HAS_VALUE) in asked:
+                yield has_value, self._has_value(text, inside) if "optional" in parameter else ""
 
     def _has_value(self, text: str, inside: Defined) -> str:
         """Whether what is given for an optional is a value; "" when it cannot be told."""

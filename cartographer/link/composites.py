@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.arguments import parameter_name
 from cartographer.link.signatures import ANY, parameter_type, schema_of, schema_type
@@ -44,12 +44,21 @@ _CONTAINER = frozenset(("data", "size", "empty"))  # members that the containers
 _OPTIONS = ("ScalarType", "Layout", "Device", "bool")
 
 
+class Form(NamedTuple):
+    """One list of arguments that an operator's function takes."""
+
+    kinds: tuple[str, ...]  # the classes of their types
+    least: int  # so many have no default
+    names_no_dimension: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a call of an operator must look like: classes of argument types with and without default."""
+    """What a call of an operator must look like."""
 
     operator: Operator
-    positional: tuple[tuple[str, bool], ...]  # (class of type, has a default in C++)
+    forms: tuple[Form, ...]
+    method_forms: tuple[Form, ...]  # without the tensor on which it is called
     outs: int
     method: bool
     function: bool
@@ -182,9 +191,11 @@ def shape_of(operator: Operator) -> Shape | None:
     without_default = operator.extra.get("cpp_no_default_args", "").split(", ")
     returns_tensor = any("Tensor" in r.type for r in schema.returns) or any(a.is_write for a in schema.arguments) or operator.base.endswith("_")
     variants = operator.variants or ("function",)
+    wanted = [(_named(schema_type(a.type), operator), a.default is not None and a.name not in without_default) for a in arguments]
     return Shape(
         operator,
-        tuple((_named(schema_type(a.type), operator), a.default is not None and a.name not in without_default) for a in arguments),
+        _forms(wanted),
+        _forms(wanted[1:]),
         len(outs),
         "method" in variants,
         "function" in variants or operator.origin.value == "generated",
@@ -214,27 +225,32 @@ def _choose(shapes: Sequence[Shape], arguments: Sequence[str], around: Mapping[s
 
 
 def _score(shape: Shape, classes: Sequence[str], *, skip_self: bool, outf: bool) -> int:
-    wanted = list(shape.positional)
-    if skip_self:
-        wanted = wanted[1:]
-    given = list(classes)
+    given = classes
     if shape.outs:
         given = given[: len(given) - shape.outs] if outf else given[shape.outs :]
     best = -1
-    for form in _with_options(wanted):
-        if not sum(not has for _, has in form) <= len(given) <= len(form):
+    for kinds, least, names_no_dimension in shape.method_forms if skip_self else shape.forms:
+        if not least <= len(given) <= len(kinds):
             continue
         score = 10
-        for (theirs, _), mine in zip(form, given, strict=False):
+        for theirs, mine in zip(kinds, given, strict=False):
             fits = compatible(mine, theirs)
             if fits < 0:
                 score = -1
                 break
             score += fits
-        if score >= 0 and not any("Dimname" in theirs for theirs, _ in form):
+        if score >= 0 and names_no_dimension:
             score += 1
         best = max(best, score)
     return best
+
+
+def _forms(wanted: list[tuple[str, bool]]) -> tuple[Form, ...]:
+    """The lists of arguments that stand for one, each with the class of its type and whether it has a default in C++."""
+    return tuple(
+        Form(tuple(kind for kind, _ in form), sum(not has for _, has in form), not any("Dimname" in kind for kind, _ in form))
+        for form in _with_options(wanted)
+    )  # fmt: skip
 
 
 def _with_options(wanted: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]]:
@@ -246,6 +262,7 @@ def _with_options(wanted: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]
     return [wanted]
 
 
+@lru_cache(maxsize=16384)
 def compatible(mine: str, theirs: str) -> int:
     """Whether an argument of class `mine` can be given for `theirs`: -1 no, 0 cannot be told, else how surely."""
     if ANY in (mine, theirs):

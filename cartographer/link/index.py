@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from cartographer.model.fact import Definition, FileFacts
 
 # Namespaces that do not take part in a name: anonymous ones and those that a CPU capability or a macro puts in between.
-_INVISIBLE = frozenset(("", "(anonymous)", "<anonymous>", "CPU_CAPABILITY", "DEFAULT", "AVX2", "AVX512"))
-_ANONYMOUS = re.compile(r"\(anonymous[^)]*\)")
+_INVISIBLE = frozenset(("<anonymous>", "CPU_CAPABILITY", "DEFAULT", "AVX2", "AVX512", ""))
+_ANONYMOUS = re.compile(r"\(anonymous[^)]*\)").fullmatch
 _DEVICE_OF_FOLDER = {
     "cuda": "cuda", "cudnn": "cuda", "hip": "cuda", "miopen": "hip", "THC": "cuda", "THCUNN": "cuda", "THH": "hip",
     "mps": "mps", "metal": "metal", "vulkan": "vulkan", "xpu": "xpu",
@@ -50,7 +50,7 @@ def is_source(path: str) -> bool:
 @lru_cache(maxsize=262144)
 def segments(qualname: str) -> tuple[str, ...]:
     """`at::native::(anonymous)::f` -> ("at", "native", "f"): the namespaces that a caller has to write, and the name."""
-    return tuple([part for part in _split(qualname) if part not in _INVISIBLE and (part[0] != "(" or not _ANONYMOUS.fullmatch(part))])
+    return tuple([part for part in _split(qualname) if part not in _INVISIBLE and not (part[0] == "(" and _ANONYMOUS(part))])
 
 
 def _split(qualname: str) -> list[str]:
