@@ -133,6 +133,7 @@ class Bodies:
         exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
         every = {c for call in defined.fact.calls for c in call.conditions} | left
         mentions = self._mentions
+        said: dict[tuple[Conditions, Conditions], tuple[Conditions, frozenset[str], bool]] = {((), ()): ((), _NOT_ASKED, False)}
         for order, call in enumerate(defined.fact.calls):
             if call.form == "lambda" or (call.form == "reference" and self._is_variable(call.name, defined, body)):
                 continue
@@ -145,9 +146,12 @@ class Bodies:
             if own and own.intersection(call.arguments):
                 handed = handed._replace(hands_on=True)
             if called is not None or handed.stubs or handed.casts or self._leads(call, last, defined.path):
-                conditions = self._spelled_out(told.around(call, exits, left), defined)
-                asks = _NEVER if any(c.startswith(UNLIKELY) for c in call.conditions) else _NOT_ASKED
-                yield Spot(call, defined, scope, order, conditions, asks, _optional(call.conditions, every, left), last, called, handed)
+                at = (call.conditions, call.guards)
+                if left or at not in said:  # what is left before depends on the line
+                    conditions = self._spelled_out(told.around(call, exits, left), defined)
+                    asks = _NEVER if any(c.startswith(UNLIKELY) for c in call.conditions) else _NOT_ASKED
+                    said[at] = (conditions, asks, _optional(call.conditions, every, left))
+                yield Spot(call, defined, scope, order, *said[at], last, called, handed)
 
     def _spelled_out(self, conditions: Conditions, defined: Defined) -> Conditions:
         """Conditions, with what they ask in place of the variables that hold it."""

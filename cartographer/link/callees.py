@@ -101,7 +101,7 @@ class Callees:
         for call in near[:CALLS]:
             if call.hops:
                 steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:3], key))
-            steps.append(call_step(call))
+            steps.append(self._step(call, key))
         return list(once(steps))
 
     def for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:

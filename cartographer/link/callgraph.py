@@ -117,29 +117,32 @@ class CallGraph:
         body = self.bodies.of(defined)
         settled: dict[tuple[Conditions, Conditions], tuple[Conditions, bool] | None] = {}
         for read in body.spots:
-            spot: Spot | None = read
-            if read.conditions or read.call.guards:
-                spot = self._on_device(read, settled)
+            spot = self._on_device(read, settled) if read.conditions or read.call.guards else read
             if spot is None:
                 continue
-            yield from self._handed_stubs(spot)
-            match spot.call.form:
-                case "sign":
-                    site = spot.site("operator", spot.called.written, called=spot.called) if spot.called is not None else None
-                case "method":
-                    site = self._method(spot)
-                case "launch":
-                    site = self._launch(spot)
-                case "message":
-                    site = self._message(spot)
-                case "macro":
-                    yield from self._macro(spot)
-                    continue
-                case _:
-                    site = self._call(spot, body.around)
+            if spot.handed.stubs:
+                yield from self._handed_stubs(spot)
+            if spot.call.form == "macro":
+                yield from self._macro(spot)
+                continue
+            site = self._site(spot, body.around)
             if site is not None:
                 yield from by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else (site,)
-            yield from self._cast(spot)
+            if spot.handed.casts:
+                yield from self._cast(spot)
+
+    def _site(self, spot: Spot, around: Mapping[str, str]) -> Site | None:
+        match spot.call.form:
+            case "sign":
+                return spot.site("operator", spot.called.written, called=spot.called) if spot.called is not None else None
+            case "method":
+                return self._method(spot)
+            case "launch":
+                return self._launch(spot)
+            case "message":
+                return self._message(spot)
+            case _:
+                return self._call(spot, around)
 
     def _handed_stubs(self, spot: Spot) -> Iterator[Site]:
         """The stubs among the arguments of a call, where the function that it enters calls them."""
@@ -232,7 +235,9 @@ class CallGraph:
         """A call of functions of the tree, those included that it is handed as callbacks."""
         if not targets and spot.call.form == "call" and "::" not in name:
             targets = tuple(self.handed.pointed(name, spot))
-        followed = tuple(d for d in (*targets, *self.handed.functions(spot, self._run_handed)) if self.follows(d))
+        if spot.handed.callbacks:
+            targets = (*targets, *self.handed.functions(spot, self._run_handed))
+        followed = tuple([d for d in targets if self.follows(d)])
         if not followed:
             return None
         given = self.handed.given(spot)

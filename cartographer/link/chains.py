@@ -22,7 +22,7 @@ from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES
 from cartographer.link.questions import questions
 from cartographer.link.sending import packed, unpacked
-from cartographer.link.steps import definition_step
+from cartographer.link.steps import definition_step, served
 from cartographer.link.tree import Tree, tree_of
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside

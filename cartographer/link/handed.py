@@ -38,6 +38,8 @@ class Handed:
 
     def given(self, spot: Spot) -> tuple[Given, ...]:
         """The lambdas and functors among the arguments."""
+        if not (spot.handed.has_lambda or spot.handed.constructed):
+            return ()
         found: list[Given] = []
         if spot.handed.has_lambda:
             found.extend(_lambdas_in(spot.inside, spot.call, spot.order, marked=self.device == "cuda"))
