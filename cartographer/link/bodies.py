@@ -310,12 +310,23 @@ class Bodies:
         else what they are declared with.
         """
         last = member(function)
-        made = {c.template for d in self.index.named(last) if self.follows(d) for c in d.fact.calls if bare(c.name) in _MAKERS}
+        made = self._made(last)
         if len(made) == 1:
-            return made.pop()
+            return next(iter(made))
         found = {d.fact.returns for d in (*self.index.named(last), *self.index.declarations.get(last, ())) if self.follows(d) and d.fact.returns}
         told = {t.removeprefix("static ").removeprefix("virtual ") for t in found}
         return told.pop() if len(told) == 1 else ""
+
+    def _made(self, function: str) -> dict[str, None]:
+        """The classes of the objects that functions of a name make, as written, in their order."""
+        return dict.fromkeys(c.template for d in self.index.named(function) if self.follows(d) for c in d.fact.calls if bare(c.name) in _MAKERS)
+
+    def made(self, spot: Spot) -> frozenset[str]:
+        """The names of the classes of which a variable's object is one, where the function that gives it makes them:
+        `auto quantizer = make_per_channel_affine_quantizer(…);`.
+        """
+        function = self.variables(spot.inside).results.get(first_member(spot.call.name), "")
+        return frozenset(bare(written) for written in self._made(member(function))) if function else frozenset()
 
     def variables(self, defined: Defined) -> Variables:
         """The local variables of a function, none where its text is not at hand."""

@@ -372,6 +372,8 @@ class CallGraph:
         arguments, hierarchy = len(spot.call.arguments), self.index.hierarchy
         owners = hierarchy.of(self.bodies.receiver(spot), self.names, spot.scope)
         if owners is not None:
+            made = self.bodies.made(spot) if len(owners) > 1 else ()
+            owners = tuple(o for o in owners if o.name in made) or owners
             found = [d for owner in owners for d in hierarchy.methods(owner, member)]
             found = found or [d for owner in owners[:1] for d in hierarchy.inherited(owner, member)]
             found = [d for d in found if d.device in ("", self.device) and self.names.takes(d, arguments) and self.names.has(d)]
@@ -383,7 +385,9 @@ class CallGraph:
             enough = len({d.segments[:-1] for d in found}) <= _CLASSES_AT_MOST
             known = self._by_member[member, arguments] = tuple(found[:6]) if enough else ()
         path = spot.scope.path
-        return tuple(d for d in known if (d.path == path or not d.hidden) and hierarchy.sees(path, d)), ""
+        seen = tuple(d for d in known if (d.path == path or not d.hidden) and hierarchy.sees(path, d))
+        made = self.bodies.made(spot) if len(seen) > 1 else ()
+        return tuple(d for d in seen if d.segments[-2] in made) or seen, ""
 
     def _is_method(self, defined: Defined, arguments: int) -> bool:
         return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments) and self.names.has(defined)

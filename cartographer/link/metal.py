@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
 
 _FORMAT = re.compile(r"_?\{\}.*$")
+_TYPES = re.compile(r"(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)\d*(?:_|$))+")  # of elements, at the end of a name
 
 
 class MetalKernels:
@@ -38,8 +39,13 @@ class MetalKernels:
         found: dict[str, Given] = {}
         for name in names:
             stem = _FORMAT.sub("", name).rstrip("_")
-            for tried in (name, stem, name + "_float", stem + "_float"):
+            for tried in (name, stem, name + "_float", stem + "_float", *self._begun(name)):
                 if tried in self._places:
                     found.setdefault(tried, self._places[tried])
                     break
         return list(found.values())
+
+    def _begun(self, name: str) -> Iterable[str]:
+        """The kernel of which a literal is the beginning, when nothing but types of elements follows: `"fused_adamw_" + type`."""
+        if name.endswith("_"):
+            yield from (known for known in self._places if known.startswith(name) and _TYPES.fullmatch(known, len(name)))

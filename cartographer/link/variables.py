@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*").fullmatch
 _IS_VARIABLE = re.compile(r"[a-z_]\w*").fullmatch
 _LAMBDA = re.compile(r"=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z0-9_]*|__\w+__)\s*)*)(?:\(|\{|mutable\b|->))")
 _BLOCK = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*=\s*\^\s*(?=[\w({])")
-_WORD = re.compile(r"(?<![=!<>])=\s*\"(\w+)\"\s*;")
+_WORD = re.compile(r"(?<![=!<>])=\s*\"(\w+)\"\s*[;+]")
 _NAME_BEFORE = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*\Z")
 _LONGEST = 200  # characters of a name and the white space behind it
 _ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
@@ -67,7 +67,7 @@ class Variables:
 
     @cached_property
     def literals(self) -> list[str]:
-        """The words that variables are set to: `func_name = "digamma";`."""
+        """The words that variables are set to or begin with: `func_name = "digamma";`, `kernel_name = "fused_adam_" + …`."""
         return _WORD.findall(self.text)
 
     @cached_property

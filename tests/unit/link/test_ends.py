@@ -110,6 +110,14 @@ def test_an_object_is_of_the_class_that_the_function_that_makes_it_names():
     assert [s for role, s, _ in found("quantized/F.cpp", body, "CPU", files=files) if role == "library"] == ["QuantizeB"]
 
 
+def test_an_object_is_of_one_of_the_classes_that_its_maker_chooses_from():
+    classes = "".join(f"struct {c} : public Base {{\n  Tensor quantize(Tensor t) {{ fbgemm::Quantize{c}(t); }}\n}};\n" for c in "ABC")
+    maker = "BasePtr make(Tensor points) {\n  if (points.is_floating_point()) {\n    return c10::make_intrusive<B>(points);\n  }\n  return c10::make_intrusive<C>(points);\n}\n"
+    files = {"aten/src/ATen/quantized/Quantizer.h": f"namespace at {{\n{classes}{maker}}}\n"}
+    body = "#include <ATen/quantized/Quantizer.h>\nvoid f_entry(const Tensor& self) {\n  auto quantizer = make(points);\n  quantizer->quantize(self);\n}\n"
+    assert [s for role, s, _ in found("quantized/F.cpp", body, "CPU", files=files) if role == "library"] == ["QuantizeB", "QuantizeC"]
+
+
 def test_blits_of_a_stream_and_graphs_that_a_constructor_builds():
     assert found("mps/operations/F.mm", "void f_entry(const Tensor& self) {\n  stream->copy(a, b, 8);\n}\n", "MPS")[1:] == [("library", "stream->copy", 3)]
     assert found("mps/operations/F.mm", "void f_entry(const Tensor& self) {\n  other->copy(a, b, 8);\n}\n", "MPS")[1:] == []

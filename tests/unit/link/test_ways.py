@@ -210,3 +210,12 @@ def test_metal_kernels_by_words_that_a_variable_is_set_to():
              N + "mps/kernels/G.metal": "kernel void digamma(device float* p [[buffer(0)]]) {\n}\nkernel void polygamma(device float* p [[buffer(0)]]) {\n}\nkernel void other(device float* p [[buffer(0)]]) {\n}\n"}
     found = steps(files, operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps"), key="MPS")
     assert [s for role, s, _ in found if role == "device"] == ["digamma", "polygamma"]
+
+
+def test_a_metal_kernel_of_whose_name_a_literal_is_the_beginning():
+    kernels = "".join(f"kernel void {name}(device float* p [[buffer(0)]]) {{\n}}\n" for name in ("fused_adamw_other", "fused_adamw_half_float", "fused_adam_float", "fused_sgd"))
+    for literal, wanted in (("fused_adamw_", ["fused_adamw_half_float"]), ("fused_adam_", ["fused_adam_float"]), ("fused_sgd_", ["fused_sgd"]), ("fused_", [])):
+        files = {N + "mps/operations/G.mm": "namespace at::native {\nstatic id state(const std::string& name) {\n  return lib.getPipelineStateForFunc(name);\n}\nvoid g_mps(const Tensor& self) {\n"
+                 f'  const auto kernel_name = "{literal}" + typeName(self);\n  auto p = state(kernel_name);\n}}\n}}\n', N + "mps/kernels/G.metal": kernels}
+        found = steps(files, operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps"), key="MPS")
+        assert [s for role, s, _ in found if role == "device"] == (wanted or ["getPipelineStateForFunc"])
