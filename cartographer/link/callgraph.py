@@ -115,7 +115,7 @@ class CallGraph:
 
     def _told(self, defined: Defined) -> Iterator[Site]:
         body = self.bodies.of(defined)
-        settled: dict[tuple[Conditions, Conditions], tuple[Conditions, bool] | None] = {}
+        settled: dict[tuple[Conditions, Conditions], tuple[Conditions, float] | None] = {}
         for read in body.spots:
             spot = self._on_device(read, settled) if read.conditions or read.call.guards else read
             if spot is None:
@@ -169,7 +169,7 @@ class CallGraph:
             return None if calls else spot.conditions
         return together(spot.conditions, reduce(either, known))
 
-    def _on_device(self, spot: Spot, settled: dict[tuple[Conditions, Conditions], tuple[Conditions, bool] | None]) -> Spot | None:
+    def _on_device(self, spot: Spot, settled: dict[tuple[Conditions, Conditions], tuple[Conditions, float] | None]) -> Spot | None:
         """A call under conditions, as the build for this device has it, without those that hold anyway; None when it has not.
         `settled` keeps what was found for other calls of the body: many stand under the same conditions.
         """

@@ -23,6 +23,7 @@ _DECLARED = re.compile(r"\bconst(?:expr)?\s+(?:static\s+|inline\s+)*bool\s+([A-Z
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _LAST = 10**9  # a line beyond all files
 _MACRO = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+(?:\(\))?")
+_LACKING, _UNCHOSEN = 1.0, 2.0  # what a way costs more that needs a build without something, or with what the tree does not choose
 
 
 class Boolean(NamedTuple):
@@ -42,17 +43,23 @@ class Constants:
         self._world = world
         self._outside: dict[tuple[str, str], bool | None] = {}
 
-    def left(self, conditions: Conditions, guards: Conditions, inside: Defined) -> tuple[Conditions, bool] | None:
-        """The conditions that the build leaves open, and whether it has to lack a feature; None when they cannot all hold."""
+    def left(self, conditions: Conditions, guards: Conditions, inside: Defined) -> tuple[Conditions, float] | None:
+        """The conditions that the build leaves open, and what it costs that it has to lack a feature; None when they cannot all hold."""
         allowed = self._world.allows(guards)
         if allowed is False:
             return None
-        told = [c for c in conditions if (self._world.allows((c,)) is None if c in guards else not on_device(c, self._world.device))]
+        usual = self._world.usual
+        told = [c for c in conditions if (usual.allows((c,)) is not True if c in guards else not on_device(c, self._world.device))]
         held = [self.holds(c, inside) if c not in guards else None for c in told]
         if False in held:
             return None
-        without = allowed is None and any(g.startswith("!") and self._world.allows((g,)) is None for g in guards)
+        without = max((self._lack(g) for g in guards), default=0.0) if allowed is None else 0.0
         return tuple(c for c, holds in zip(told, held, strict=True) if holds is None), without
+
+    def _lack(self, guard: str) -> float:
+        """What a way costs more that the build has only without a feature, or where the tree would choose otherwise."""
+        known = self._world.usual.allows((guard,))
+        return _UNCHOSEN if known is False else _LACKING if known is None and guard.startswith("!") else 0.0
 
     def holds(self, condition: str, inside: Defined) -> bool | None:
         """Whether a condition in a function holds in any case; None when the build does not settle it."""

@@ -71,4 +71,4 @@ def order(site: Site) -> float:
     `default` before `if` and `case`.
     """
     branch = weight(site.conditions) + (_OPTIONAL if site.optional else 0.0) if site.conditions else 0.0
-    return min(site.order, 900) * 1e-4 + branch + (1.0 if site.without else 0.0)
+    return min(site.order, 900) * 1e-4 + branch + site.without

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.expand.conditions import combined, evaluate
@@ -30,7 +31,7 @@ _ON = re.compile(
 )
 _VERSION = re.compile(r"\w*_VERSION(_MAJOR)?|__METAL_VERSION__|__cplusplus")
 _OF_WORLD = {
-    "cuda": re.compile(r"__CUDACC__|CUDA_VERSION|CUDART_VERSION|CUDNN_\w*VERSION|__NVCC__"),
+    "cuda": re.compile(r"__CUDACC__|CU[A-Z]+_(?:\w+_)?VERSION|__NVCC__"),
     "hip": re.compile(r"USE_ROCM|__HIP\w*|AT_ROCM_ENABLED|USE_MIOPEN"),
     "mps": re.compile(r"__APPLE__|__OBJC__|__aarch64__|TARGET_OS_MAC|USE_MPS"),
     "cpu": re.compile(r"__x86_64__|__i386__"),
@@ -44,9 +45,11 @@ class World:
 
     device: str = "cpu"
     constants: Mapping[str, bool] = field(default_factory=dict)
-    open_switches: frozenset[str] = frozenset()  # what the tree defines under conditions of its own
+    open_switches: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)  # what the tree defines under conditions: those of each definition
+    decides: bool = False  # whether such a switch is on where its conditions hold; else both sides of it count
     _seen: dict[tuple[str, ...], bool | None] = field(default_factory=dict, repr=False, compare=False)
     _values: dict[str, bool | None] = field(default_factory=dict, repr=False, compare=False)
+    _asked: set[str] = field(default_factory=set, repr=False, compare=False)  # switches whose conditions are being looked at
 
     def holds(self, name: str) -> bool | None:
         """Whether one macro is defined, and true."""
@@ -54,7 +57,7 @@ class World:
         if own is not None and own.fullmatch(name):
             return True
         if name in self.open_switches and not _OFF.fullmatch(name):
-            return None
+            return self._switched_on(name) if self.decides else None
         if _OFF.fullmatch(name):
             return False
         if name in self.constants:
@@ -62,6 +65,22 @@ class World:
         if name in _APPLE:
             return self.device == "mps"
         return True if _ON.fullmatch(name) else None
+
+    @cached_property
+    def usual(self) -> World:
+        """The same build with the switches as the tree sets them: what it does not choose is there for other versions of libraries."""
+        return World(self.device, self.constants, self.open_switches, decides=True)
+
+    def _switched_on(self, name: str) -> bool | None:
+        """Whether the tree defines a switch in this build; None when its conditions cannot be told."""
+        if name in self._asked:
+            return None  # `#ifndef USE_X` around its own definition
+        self._asked.add(name)
+        try:
+            told = [self.allows(guards) for guards in self.open_switches[name]]
+            return True if True in told else None if not told or None in told else False
+        finally:
+            self._asked.discard(name)
 
     def value(self, name: str) -> int | None:
         """What a macro is worth in a comparison: versions are the newest there are."""

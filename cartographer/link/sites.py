@@ -50,7 +50,7 @@ class Site(NamedTuple):
     library: str = ""
     stub: StubPlaces | None = None
     texts: tuple[str, ...] = ()  # literals that name a Metal kernel
-    without: bool = False  # only in a build without some feature that the tree leaves open
+    without: float = 0.0  # what it costs more that only a build without some feature has it
     alone: bool = False  # a launch of one single thread: bookkeeping
     base: str = ""  # of a virtual call: the class whose overriders `targets` are
     optional: bool = False  # under a condition without another side
@@ -93,7 +93,7 @@ class Spot(NamedTuple):
     last: str  # the member, or the name without namespaces
     called: Called | None  # the operator that a member, or a qualified name, means
     handed: Mentioned  # what is handed over
-    without: bool = False
+    without: float = 0.0
 
     def under(self, conditions: Conditions) -> Spot:
         """The same under further conditions."""

@@ -91,9 +91,14 @@ class Tree:
         return MetalKernels(self.files)
 
     @cached_property
-    def open_switches(self) -> frozenset[str]:
-        """`USE_…` macros that the tree's own headers define under conditions: both sides of them count."""
-        return frozenset(m.name for f in self.files.values() for m in f.macros if m.name.startswith("USE_") and m.guards)
+    def open_switches(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """`USE_…` macros that the tree's own headers define under conditions, with those of each definition."""
+        found: dict[str, list[tuple[str, ...]]] = {}
+        for facts in self.files.values():
+            for macro in facts.macros:
+                if macro.name.startswith("USE_") and macro.guards:
+                    found.setdefault(macro.name, []).extend([macro.guards] if macro.body.strip() in ("", "1") else [])
+        return {name: tuple(guards) for name, guards in found.items()}
 
     @cached_property
     def by_name(self) -> Operators:

@@ -124,3 +124,13 @@ def test_blits_of_a_stream_and_graphs_that_a_constructor_builds():
     body = ("struct RangeGraph : public MPSCachedGraph {\n  RangeGraph(MPSGraph* mpsGraph) : MPSCachedGraph(mpsGraph) {\n    auto t = [mpsGraph additionWithPrimaryTensor:a name:nil];\n"
         "  }\n};\nvoid f_entry(const Tensor& self) {\n  auto graph = new RangeGraph(mpsGraph);\n}\n")  # fmt: skip
     assert found("mps/operations/F.mm", body, "MPS")[1:] == [("kernel", "RangeGraph", 3), ("library", "additionWithPrimaryTensor", 4)]
+
+
+def test_what_the_tree_chooses_for_a_build_comes_before_what_it_has_for_others():
+    header = "#if defined(CUSOLVER_VERSION) || defined(USE_ROCM)\n#define USE_SOLVER\n#endif\n"
+    body = ("void by_old(const Tensor& t) {\n  magma_sgeqrf2_gpu(p);\n}\nvoid by_new(const Tensor& t) {\n  by_newer(t);\n}\nvoid by_newer(const Tensor& t) {\n  cusolverDnSgeqrf(p);\n}\n"
+        "void f_entry(const Tensor& self) {\n#if defined(USE_SOLVER)\n  by_new(self);\n#else\n  by_old(self);\n#endif\n}\n")  # fmt: skip
+    for text, first in ((header, "cusolverDnSgeqrf"), (header.replace("CUSOLVER", "OTHER"), "magma_sgeqrf2_gpu")):
+        libraries = [s for role, s, _ in found("cuda/F.cpp", body, "CUDA", files={N + "cuda/Solver.h": text}) if role == "library"]
+        assert libraries[0] == first
+        assert len(libraries) == 2

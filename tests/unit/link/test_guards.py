@@ -41,3 +41,17 @@ def test_all_conditions_must_hold():
 def test_what_stands_in_for_a_library_is_off_where_the_library_is_found():
     assert World("cpu").evaluate("AT_POCKETFFT_ENABLED()") is False
     assert World("cpu").evaluate("AT_MKL_ENABLED()") is True
+
+
+def test_a_switch_that_the_tree_sets_counts_with_both_sides_and_usually_as_it_is_set():
+    switches = {"USE_SOLVER": (("defined(USE_ROCM)",), ("defined(CUSOLVER_VERSION) && CUSOLVER_VERSION >= 11000",)), "USE_OLD": (("CUSOLVER_VERSION < 9000",),)}
+    for device, solver in (("cuda", True), ("cpu", None)):
+        world = World(device, open_switches=switches)
+        assert world.allows(("defined(USE_SOLVER)",)) is world.allows(("!defined(USE_SOLVER)",)) is None
+        assert world.usual.allows(("defined(USE_SOLVER)",)) is solver
+    assert World("cuda", open_switches=switches).usual.allows(("defined(USE_OLD)",)) is False
+
+
+def test_a_switch_that_guards_its_own_definition_stays_open():
+    assert World("cuda", open_switches={"USE_X": (("!defined(USE_X)",),), "USE_Y": ()}).usual.allows(("defined(USE_X)",)) is None
+    assert World("cuda", open_switches={"USE_Y": ()}).usual.allows(("defined(USE_Y)",)) is None
