@@ -24,6 +24,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _QUALIFIED = re.compile(r"[A-Za-z_][\w:]*")
 _KERNELS = ("kernel", "macro-headed")
 _LOW = re.compile(r"bf16|(?<!b)f16|half|bfloat", re.IGNORECASE)  # in the name of a kernel for other types than float
+_ARCHITECTURE = re.compile(r"_sm_?(\d+)")  # in the name of a kernel for GPUs from this compute capability on
 _CALLBACKS = 40  # functions through which a callback is followed
 
 
@@ -133,7 +134,7 @@ class Handed:
         for assigned in re.findall(rf"\b{re.escape(name)}\s*=\s*([^;]*);", self.bodies.variables(inside).text):
             for match in _QUALIFIED.findall(assigned):
                 pointed.extend(d for d in self.names.functions(match, scope) if d.fact.kind in _KERNELS and d not in pointed)
-        return tuple(pointed) or tuple(sorted(self._called_back(scope, inside), key=lambda d: _LOW.search(d.name) is not None))
+        return tuple(pointed) or tuple(sorted(self._called_back(scope, inside), key=_commonness))
 
     def _called_back(self, scope: Scope, inside: Defined) -> Iterator[Defined]:
         """The kernels that the functions which get one of our lambdas hand to it: `dispatch_cutlassF<scalar_t>(launchKernel, …)`."""
@@ -156,6 +157,12 @@ class Handed:
 
     def _global(self, name: str) -> list[Defined]:
         return [d for d in self.index.named(name) if d.fact.kind == "kernel"][:1]
+
+
+def _commonness(kernel: Defined) -> tuple[bool, int]:
+    """Sorts kernels of one purpose: those for float first, of these the ones for the newest GPUs."""
+    newest = max(map(int, _ARCHITECTURE.findall(kernel.name)), default=0)
+    return _LOW.search(kernel.name) is not None, -newest
 
 
 def general(classes: Sequence[Defined]) -> tuple[Defined, ...]:

@@ -106,3 +106,12 @@ def test_a_lambda_that_begins_where_one_ends():
     loops = "template <typename f_t, typename v_t> void cpu_kernel_vec(TensorIteratorBase& iter, f_t&& f, v_t&& v) { iter.for_each([&](char** d, int64_t n) { f(d); }); }\n"
     body = loops + "void f_cpu(const Tensor& self) {\n  cpu_kernel_vec(iter, [=](float a) -> float {\n    return a;\n  }, [=](vec_t a) {\n    return a;\n  });\n}\n"
     assert [line for _, symbol, line in cpu(body) if symbol == "lambda"][:2] == [4, 6]
+
+
+def test_of_kernels_that_a_callback_gets_those_for_float_and_the_newest_gpus_come_first():
+    names = ("run_f16_sm80", "run_f32_sm50", "run_bf16_sm90", "run_f32_sm80")
+    body = ("".join(f"__global__ void {name}(float* p) {{ p[threadIdx.x] = 0; }}\n" for name in names) + "namespace at::native {\n"
+        "template <typename T> void dispatch_run(T cb) {\n" + "".join(f"  cb(Kernel(), {name});\n" for name in names) + "}\n"
+        "void f_cuda(const Tensor& self) {\n  auto launch = [&](auto _k, auto kernel_fn) {\n    kernel_fn<<<8, 8>>>(p);\n  };\n  dispatch_run(launch);\n}\n}\n")  # fmt: skip
+    found = steps({N + "cuda/F.cu": body}, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))
+    assert [s for role, s, _ in found if role == "device"] == ["run_f32_sm80", "run_f32_sm50"]
