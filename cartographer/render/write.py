@@ -11,7 +11,6 @@ one), changed pages are moved in one after another.
 from __future__ import annotations
 
 import contextlib
-import gc
 import glob
 import multiprocessing
 import os
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.atomic import can_exchange, complete, exchange
 from cartographer.errors import RenderError
+from cartographer.processes import can_fork, collector_at_rest
 from cartographer.progress import interrupts_are_ours
 from cartographer.render import assets, outline, plan
 from cartographer.render.environment import create
@@ -181,14 +181,19 @@ def _swap(desk: Desk, gone: AbstractSet[str], ours: AbstractSet[str], when_drawn
     def stays(path: str) -> bool:
         return path not in gone and path not in {STATUS, PAGES} and not (path.startswith(".") and path.endswith((".new", ".tmp")))
 
-    folders = {str(parent) for address in ours for parent in PurePosixPath(address).parents}
-    if not complete(desk.stage, desk.out, stays, folders):
+    if not complete(desk.stage, desk.out, stays, _folders_of(ours)):
         return False
     if now is not None:
         write_status(desk.stage, now)
     when_drawn(desk.stage)
     exchange(desk.stage, desk.out)
     return True
+
+
+def _folders_of(addresses: Iterable[str]) -> frozenset[str]:
+    """The folders that hold these files, and those above; thousands of files share one."""
+    last = {address.rpartition("/")[0]: address for address in addresses}  # a file of each folder stands for all of them
+    return frozenset(str(parent) for address in last.values() for parent in PurePosixPath(address).parents)
 
 
 def _move_in(desk: Desk, done: Sequence[Written], when_drawn: Callable[[Path], object]) -> int:
@@ -219,14 +224,17 @@ def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> 
     heavy = [[job] for job in work if job.kind == "data"]
     light = [job for job in work if job.kind != "data"]
     chunks = heavy + [light[start : start + _CHUNK] for start in range(0, len(light), _CHUNK)]
-    if processes == 1 or len(chunks) < 2 or "fork" not in multiprocessing.get_all_start_methods():
+    if processes == 1 or len(chunks) < 2 or not can_fork():
         for chunk in chunks:
             yield from _print(chunk)
             progress.step(len(chunk))
         return
-    collecting = gc.isenabled()
-    gc.freeze()  # what is in memory now stays shared: no collection touches its pages
-    gc.enable()  # what pages leave behind goes
+    with collector_at_rest():  # pages leave no cycles behind; a collector would only copy memory that is shared
+        yield from _print_beside(chunks, progress, processes)
+
+
+def _print_beside(chunks: Sequence[Sequence[plan.Job]], progress: Progress, processes: int) -> Iterator[Written]:
+    """Chunks, drawn by copies of this process."""
     pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork"))
     try:
         with warnings.catch_warnings(), interrupts_are_ours():
@@ -240,9 +248,6 @@ def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> 
         raise RenderError("a process that draws pages ended before its time", hint="memory may be short: try fewer jobs") from error
     finally:
         pool.shutdown(cancel_futures=True)
-        gc.unfreeze()
-        if not collecting:
-            gc.disable()
 
 
 def _print_counted(chunk: Sequence[plan.Job]) -> tuple[list[Written], int]:
