@@ -118,6 +118,22 @@ class Catalog:
         return coverage.columns(self.operators)
 
     @cached_property
+    def letters(self) -> dict[str, tuple[str, ...]]:
+        """A letter for each column of the coverage matrix, by the operator's full name: the matrix, its data and each page want them."""
+        keys = [column.key for column in self.columns]
+        return {op.name: coverage.letters(op, keys) for op in self.operators}
+
+    @cached_property
+    def in_order(self) -> tuple[Operator, ...]:
+        """Sorted as people look names up: aten first, leading underscores and case set aside."""
+
+        def rank(op: Operator) -> tuple[bool, str, str, str, str]:
+            namespace, base = op.namespace, op.base
+            return namespace != "aten", namespace, base.strip("_").lower(), base, op.overload
+
+        return tuple(sorted(self.operators, key=rank))
+
+    @cached_property
     def _chain_numbers(self) -> dict[int, int]:
         """The number of each chain by its identity; equal chains have the same."""
         known: dict[tuple[object, ...], int] = {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cartographer.model.operator import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cartographer.model.operator import Operator
 
@@ -78,17 +78,17 @@ def columns(operators: Iterable[Operator]) -> tuple[Column, ...]:
     return tuple(found)
 
 
+def letters(operator: Operator, keys: Sequence[str]) -> tuple[str, ...]:
+    """For each key `K`, `S`, `D`, `C`, `f`, or nothing; `?` when the dispatcher's answer is not known."""
+    served = operator.dispatch
+    structured = {r.key for r in operator.registrations if r.active and r.origin is Origin.STRUCTURED}
+    found = [_LETTER.get(served.get(key, ""), "?") for key in keys]
+    return tuple(["S" if letter == "K" and key in structured else letter for letter, key in zip(found, keys, strict=True)])
+
+
 def letter(operator: Operator, key: str) -> str:
-    """`K`, `S`, `D`, `C`, `f`, or nothing; `?` when the dispatcher's answer is not known."""
-    outcome = operator.dispatch.get(key)
-    if outcome is None:
-        return "?"
-    found = _LETTER.get(outcome, "?")
-    if found == "K" and any(
-        r.key == key and r.active and r.origin is Origin.STRUCTURED for r in operator.registrations
-    ):
-        return "S"
-    return found
+    """The letter of one key."""
+    return letters(operator, (key,))[0]
 
 
 def sign(which: str) -> Sign:

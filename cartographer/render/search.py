@@ -36,7 +36,8 @@ _KIND = {"function": "f", "method": "m", "kernel": "k", "device": "d", "class": 
 
 def shards(site: Site) -> list[tuple[str, bytes]]:
     """All shards: (address, bytes)."""
-    symbols = dict(_symbol_shards(site))
+    names, passed = _symbols(site)
+    symbols = dict(_symbol_shards(names))
     first = {
         "plates": _lines(_plates(site)),
         "guide": _lines(_guide(site)),
@@ -48,7 +49,7 @@ def shards(site: Site) -> list[tuple[str, bytes]]:
         "mains": str(len(site.catalog.bases)),
         "shards": " ".join(symbols),
     }
-    found = [_script("0", first), _script("files", _files(site)), _script("kernels", {"symbols": _kernels(symbols.values())})]
+    found = [_script("0", first), _script("files", _files(site)), _script("kernels", {"symbols": _kernels(passed)})]
     found += [_script(f"s-{key}", {"symbols": text}) for key, text in symbols.items()]
     return found
 
@@ -161,19 +162,18 @@ def _files(site: Site) -> Mapping[str, str]:
     return {"files": "\n".join(files), "folders": "\n".join(folders)}
 
 
-def _kernels(shards: Iterable[str]) -> str:
-    """The rows of all shards that a chain passes, without their places that none does."""
-    rows = []
-    for row in "\n".join(shards).split("\n"):
-        name, _, places = row.partition("\t")
-        passed = [place for place in places.split(" ") if place.startswith("K")]
-        if passed:
-            rows.append(f"{name}\t{' '.join(passed)}")
-    return "\n".join(sorted(rows))
+_Places = dict[str, list[str]]  # name -> kind and place of each symbol that is called so
 
 
-def _symbol_shards(site: Site) -> Iterator[tuple[str, str]]:
-    names: dict[str, list[str]] = defaultdict(list)
+def _kernels(passed: _Places) -> str:
+    """Names that a chain passes, with the places where it does."""
+    return "\n".join(sorted([f"{name}\t{' '.join(places)}" for name, places in passed.items()]))
+
+
+def _symbols(site: Site) -> tuple[_Places, _Places]:
+    """All symbols, and those that some chain passes."""
+    names: _Places = defaultdict(list)
+    kernels: _Places = defaultdict(list)
     parts = site.catalog.part_of
     reached: dict[str, set[int]] = defaultdict(set)
     for _symbol, path, line in site.reached_places:
@@ -181,10 +181,17 @@ def _symbol_shards(site: Site) -> Iterator[tuple[str, str]]:
     for number, entry in enumerate(site.catalog.files):
         of_file, passed = parts.get(entry.path, {}), reached.get(entry.path, ())
         for symbol in site.catalog.symbols.get(entry.path, ()):
-            part = of_file.get(symbol.line, 1)
-            place = f"{number}:{symbol.line}" if part == 1 else f"{number}~{part}:{symbol.line}"
-            kind = "K" if symbol.line in passed else _KIND.get(symbol.kind, "o")
-            names[_word(symbol.qualname or symbol.name)].append(kind + place)
+            line, name = symbol.line, _word(symbol.qualname or symbol.name)
+            part = of_file.get(line, 1)
+            kind = "K" if line in passed else _KIND.get(symbol.kind, "o")
+            place = f"{kind}{number}:{line}" if part == 1 else f"{kind}{number}~{part}:{line}"
+            names[name].append(place)
+            if kind == "K":
+                kernels[name].append(place)
+    return names, kernels
+
+
+def _symbol_shards(names: _Places) -> Iterator[tuple[str, str]]:
     buckets: dict[str, list[str]] = defaultdict(list)
     for name in sorted(names):
         buckets[shard_of(name)].append(f"{name}\t{' '.join(names[name])}")

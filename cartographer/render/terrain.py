@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 FLOORS = ("your code", "Python", "the border", "dispatcher", "kernels", "memory", "the queue", "silicon")
 
@@ -53,7 +54,7 @@ _FLOOR_OF = {
     "aten/src/ATen/cuda/CUDAEvent": 7, "aten/src/ATen/cuda/CUDAGraph": 7, "aten/src/ATen/mps/MPSStream": 7, "aten/src/ATen/mps/MPSEvent": 7,
     "torch/csrc/cuda/Stream": 7, "torch/csrc/cuda/Event": 7,
 }  # fmt: skip
-_LONGEST = max(map(len, _FLOOR_OF))
+_LENGTHS = sorted({len(start) for start in _FLOOR_OF}, reverse=True)
 
 
 def territory_of(path: str) -> Territory:
@@ -73,13 +74,10 @@ def territory_of(path: str) -> Territory:
             return _BY_KEY["other"]
 
 
+@lru_cache(maxsize=1 << 14)
 def floor_of(path: str) -> int:
     """The floor of a file or folder, 0 when it lies on none."""
-    for length in range(min(len(path), _LONGEST), 0, -1):
-        floor = _FLOOR_OF.get(path[:length])
-        if floor is not None and (length == len(path) or path[length - 1] != "/"):
-            return floor
-    return 0
+    return next((_FLOOR_OF[path[:length]] for length in _LENGTHS if path[:length] in _FLOOR_OF), 0)
 
 
 def say_floors(floors: tuple[int, ...]) -> str:

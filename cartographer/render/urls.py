@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -53,19 +53,26 @@ def root_from(address: str) -> str:
 
 def relative(page: str, address: str) -> str:
     """The shortest way from one page to another address, as it stands in `href`."""
+    folder, rest = _apart(address)
+    return _way(page.rpartition("/")[0], folder) + rest
+
+
+@lru_cache(maxsize=1 << 15)
+def _apart(address: str) -> tuple[str, str]:
+    """The folder of an address with its slash, and what comes after it as it stands in `href`."""
     target, mark, anchor = address.partition("#")
     folder, slash, name = target.rpartition("/")
-    return href(_way(page.rpartition("/")[0], folder + slash) + name + mark + anchor)
+    return folder + slash, href(name + mark + anchor)
 
 
 @cache
 def _way(folder: str, there: str) -> str:
-    """The way from a folder to another one, which ends with a slash unless it is the root."""
+    """The way from a folder to another one, which ends with a slash unless it is the root, as it stands in `href`."""
     here, target = folder.split("/") if folder else [], there.split("/")
     common = 0
     while common < min(len(here), len(target) - 1) and here[common] == target[common]:
         common += 1
-    return "../" * (len(here) - common) + "/".join(target[common:])
+    return href("../" * (len(here) - common) + "/".join(target[common:]))
 
 
 def operator_key(namespace: str, base: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Status
-from cartographer.render import coverage, urls
+from cartographer.render import urls
 from cartographer.render.figures import section
 from cartographer.render.landmarks import landmark
 from cartographer.render.pages.descent import backend_of
@@ -114,7 +114,7 @@ def subject_of(site: Site) -> Operator | None:
     def rank(op: Operator) -> tuple[bool, bool, int, int, str]:
         chain = op.kernels.get(backend_of(op))
         device = bool(chain and any(step.role == "device" for step in chain.steps))
-        own = sum(coverage.letter(op, column.key) in ("K", "S") for column in site.catalog.columns)
+        own = sum(letter in ("K", "S") for letter in site.catalog.letters[op.name])
         bound = any(b.python.count(".") == 1 for b in op.bindings)
         return (not bound, not device, -own, len(op.name), op.name)
 

@@ -189,10 +189,11 @@ def served(op: Operator, seen: Seen, here: Link) -> tuple[tuple[KeysOf, ...], Li
 def _strip(site: Site, op: Operator, anchors: dict[str, str]) -> tuple[Covered, ...]:
     if not op.dispatch:
         return ()
-    return tuple(
-        Covered(column.label, coverage.sign(coverage.letter(op, column.key)), anchors.get(column.key, ""))
-        for column in site.catalog.columns
-    )
+    catalog = site.catalog
+    return tuple([
+        Covered(column.label, coverage.sign(letter), anchors.get(column.key, ""))
+        for column, letter in zip(catalog.columns, catalog.letters[op.name], strict=True)
+    ])
 
 
 def _links(site: Site, op: Operator, names: Sequence[str]) -> tuple[Link, ...]:

@@ -63,6 +63,7 @@ class Sheet:
     rows: tuple[Row, ...]
     total: int
     columns: tuple[Column, ...]
+    groups: tuple[bool, ...]  # whether a column starts a group, for the cells that many rows share
     profiles: tuple[Profile, ...]
     signs: tuple[Sign, ...]
     data: str
@@ -75,7 +76,7 @@ def count_of_sheets(total: int) -> int:
 
 def build(site: Site, number: int) -> Page:
     """The nth sheet."""
-    ordered = ordered_operators(site)
+    ordered = site.catalog.in_order
     sheets = [ordered[start : start + SHEET] for start in range(0, max(1, len(ordered)), SHEET)]
     links = tuple(
         Link(_span(part), urls.sheet(urls.OPERATORS, index)) for index, part in enumerate(sheets, start=1)
@@ -86,6 +87,7 @@ def build(site: Site, number: int) -> Page:
         rows=tuple(_row(site, op) for op in sheets[number - 1]),
         total=len(ordered),
         columns=site.catalog.columns,
+        groups=tuple(column.starts_group for column in site.catalog.columns),
         profiles=_profiles(site) if number == 1 else (),
         signs=(*coverage.SIGNS, coverage.NONE),
         data=DATA,
@@ -112,18 +114,10 @@ def data_script(site: Site) -> bytes:
     columns = [column.key for column in site.catalog.columns]
     rows = [
         [row.name, row.address, row.kind, row.python, "".join(letter or "-" for letter in row.letters)]
-        for row in (_row(site, op) for op in ordered_operators(site))
+        for row in (_row(site, op) for op in site.catalog.in_order)
     ]
     body = json.dumps({"keys": columns, "rows": rows}, separators=(",", ":"), ensure_ascii=True)
     return f"window.ATLAS_OPERATORS={body};\n".replace("</", "<\\/").encode()
-
-
-def ordered_operators(site: Site) -> list[Operator]:
-    """Sorted as people look names up: aten first, leading underscores and case set aside."""
-    return sorted(
-        site.catalog.operators,
-        key=lambda op: (op.namespace != "aten", op.namespace, op.base.strip("_").lower(), op.base, op.overload),
-    )
 
 
 def kind_of(op: Operator) -> str:
@@ -142,7 +136,7 @@ def _row(site: Site, op: Operator) -> Row:
         kind=kind_of(op),
         generated=op.origin is Origin.GENERATED,
         python=", ".join(owner.removeprefix("torch.") for owner in owners),
-        letters=tuple(coverage.letter(op, column.key) for column in site.catalog.columns),
+        letters=site.catalog.letters[op.name],
         declared=site.receipt(op.declared.path, op.declared.line),
     )
 
@@ -161,10 +155,10 @@ def _start(op: Operator) -> str:
 
 def _profiles(site: Site) -> tuple[Profile, ...]:
     found = []
-    for column in site.catalog.columns:
+    for number, column in enumerate(site.catalog.columns):
         if not column.backend:
             continue
-        letters = [coverage.letter(op, column.key) for op in site.catalog.operators]
+        letters = [row[number] for row in site.catalog.letters.values()]
         own, default, composed = letters.count("K") + letters.count("S"), letters.count("D"), letters.count("C")
         none = letters.count("") + letters.count("f")
         total = own + default + composed + none

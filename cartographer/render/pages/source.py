@@ -76,6 +76,7 @@ class FilePage:
     """One file, or one part of its symbols."""
 
     path: str
+    name: str
     lines: int
     size: int
     language: str
@@ -149,8 +150,10 @@ def _file(site: Site, path: str, part: int) -> Page:
     folder = path.rpartition("/")[0]
     first = part == 1
     count = site.parts(path)
+    name = path.rpartition("/")[2]
     view = FilePage(
         path=path,
+        name=name,
         lines=entry.lines,
         size=entry.size,
         language=entry.language,
@@ -175,7 +178,6 @@ def _file(site: Site, path: str, part: int) -> Page:
         changed=dates.changed or "" if dates else "",
         former=dates.former_names if dates else (),
     )
-    name = path.rpartition("/")[2]
     return Page(
         address=site.file(path, part),
         template="file.html.jinja2",
