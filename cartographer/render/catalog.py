@@ -10,7 +10,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -330,7 +329,9 @@ def _uses(op: Operator) -> Iterator[tuple[str, Use]]:
         if registration.place:
             yield registration.place.path, Use(op.name, "registered", registration.place.line, registration.key)
     for backend, chain in op.kernels.items():
-        for step in takewhile(lambda step: step.role != "calls", chain.steps):  # below a call it is another operator's home
+        for step in chain.steps:
+            if step.role == "calls":
+                break  # below a call it is another operator's home
             yield step.path, Use(op.name, step.role, step.line, backend)
     if op.autograd:
         for helper in op.autograd.helpers:

@@ -73,9 +73,10 @@ class Ledger:
         self.kernels = Numbers()
         self._tables: dict[int, int] = {}
         self._known_tables: dict[tuple[int, str], int] = {}
-        self._layers: dict[tuple[Any, ...], int] = {}
+        self._layers: dict[int, int] = {}
+        self._known_layers: dict[tuple[Any, ...], int] = {}
         self._steps: dict[tuple[Any, ...], int] = {}
-        self._chains: dict[tuple[str, str | None, tuple[int, ...]], int] = {}
+        self._chains: dict[tuple[Any, ...], int] = {}
         self.layer_rows: list[tuple[Any, ...]] = []
         self.step_rows: list[tuple[Any, ...]] = []
         self.chain_rows: list[tuple[Any, ...]] = []
@@ -101,11 +102,17 @@ class Ledger:
         return ((number, *table) for table, number in self._known_tables.items())
 
     def layer(self, layer: Layer) -> int:
-        """The number of a layer."""
+        """The number of a layer. Operators share most of them, so its identity is tried first."""
+        found = self._layers.get(id(layer))
+        if found is None:
+            found = self._layers[id(layer)] = self._new_layer(layer)
+        return found
+
+    def _new_layer(self, layer: Layer) -> int:
         key = _LAYER(layer)
-        number = self._layers.get(key)
+        number = self._known_layers.get(key)
         if number is None:
-            number = self._layers[key] = len(self._layers) + 1
+            number = self._known_layers[key] = len(self._known_layers) + 1
             outcome = self.words.of(layer.outcome)
             self.layer_rows.append((number, layer.key, layer.acts, outcome, *self.place(layer.place)))
         return number
@@ -122,11 +129,11 @@ class Ledger:
 
     def chain(self, chain: Chain) -> int:
         """The number of a chain."""
-        steps = tuple([self.step(step) for step in chain.steps])
-        key = (chain.status.value, chain.reason, steps)
+        key = (chain.status.value, chain.reason, *map(_STEP, chain.steps))
         number = self._chains.get(key)
         if number is None:
             number = self._chains[key] = len(self._chains) + 1
+            steps = [self.step(step) for step in chain.steps]
             reason = None if chain.reason is None else self.words.of(chain.reason)
             self.chain_rows.append((number, chain.status.value, reason))
             entries = 0

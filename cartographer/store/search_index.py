@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cartographer.store.search_words import KINDS, words
+from cartographer.store.search_words import KINDS, words_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,15 +29,10 @@ def write(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
         ("symbol", ((n, s.qualname) for n, s in enumerate(atlas.symbols, 1))),
     ):  # fmt: skip
         first = KINDS.index(kind) << SHIFT
-        rows.extend(sorted((first | number, _words(name)) for number, name in named))
+        pairs = sorted(named)
+        rows.extend(zip([first | number for number, _ in pairs], words_of([name for _, name in pairs]), strict=True))
     connection.executemany("INSERT INTO search (rowid, words) VALUES (?, ?)", rows)
     connection.execute("INSERT INTO search (search) VALUES ('optimize')")
-
-
-def _words(name: str) -> str:
-    """Words of a qualified name: those of its scope, which thousands share, and those of its last part."""
-    scope, colons, last = name.rpartition("::")
-    return f"{words(scope)} {words(last)}" if colons else words(name)
 
 
 def _operators(atlas: Atlas, ledger: Ledger) -> Iterator[tuple[int, str]]:

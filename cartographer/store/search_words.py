@@ -4,29 +4,40 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
 # The order is the order of answers; a kind's place is part of the index (schema.sql, table search).
 KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "generated", "symbol")
 
 _IDENTIFIER = r"\w+"
+_MANY = 1 << 13  # names that are taken apart at once
 _PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
 
 
 @cache
-def _finders() -> tuple[Callable[[str], list[str]], Callable[[str], list[str]]]:
+def _finders() -> tuple[Callable[[str], list[str]], ...]:
     """Compiled when an index is written: a look-up does without."""
-    return re.compile(_IDENTIFIER).findall, re.compile(_PART).findall
+    return re.compile(_IDENTIFIER).findall, re.compile(_PART).findall, re.compile(rf"{_PART}|\n").findall
 
 
-@lru_cache(maxsize=1 << 16)
+def words_of(names: Sequence[str]) -> Iterator[str]:
+    """For each name a text whose words are those of `words`, one or several times: thousands of names are taken apart at once."""
+    of_lines = _finders()[2]
+    for start in range(0, len(names), _MANY):
+        some = names[start : start + _MANY]
+        lines = "\n".join([name if name.isascii() and "\n" not in name else "" for name in some])
+        parts = " ".join(of_lines(lines)).lower().split("\n")
+        for name, lowered, parted in zip(some, lines.lower().split("\n"), parts, strict=True):
+            yield f"{lowered} {parted}" if lowered else words(name)
+
+
 def words(text: str) -> str:
     """`FunctionsManual::sumBackward2` -> "functionsmanual functions manual sumbackward2 sum backward 2"."""
-    identifiers, parts = _finders()
+    identifiers, parts, _ = _finders()
     found: dict[str, None] = {}
     for identifier in identifiers(text):
         found[identifier.lower()] = None

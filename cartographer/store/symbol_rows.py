@@ -8,7 +8,7 @@ import zlib
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from cartographer.store.ledger import as_json, storable
+from cartographer.store.ledger import as_json, storable, texts_as_json
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,7 +33,7 @@ def rows(symbols: Sequence[Symbol], ledger: Ledger) -> Iterator[tuple[Any, ...]]
     for number, s in enumerate(symbols, 1):
         suffix = s.qualname.endswith(s.name)
         scope = s.qualname[: len(s.qualname) - len(s.name)] if suffix else s.qualname
-        yield number, s.name, word(scope), suffix, word(s.kind), path(s.path), s.line, s.end_line, word(as_json(s.guards)) if s.guards else None
+        yield number, s.name, word(scope), suffix, word(s.kind), path(s.path), s.line, s.end_line, word(texts_as_json(s.guards)) if s.guards else None
 
 
 def runs(symbols: Sequence[Symbol], ledger: Ledger) -> Iterator[tuple[int, int, int]]:
