@@ -239,11 +239,14 @@ class Catalog:
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """The innermost symbol whose extent holds a line."""
-        if path not in self.symbols:
+        symbols = self.symbols.get(path)
+        if symbols is None:
             return None
-        symbols = self.symbols[path]
         at = bisect_right(self._begins[path], line)
-        return next((symbol for symbol in reversed(symbols[max(0, at - 8) : at]) if symbol.end_line >= line), None)
+        for symbol in symbols[max(0, at - 8) : at][::-1]:
+            if symbol.end_line >= line:
+                return symbol
+        return None
 
     # Folders -----------------------------------------------------------------------------------
 

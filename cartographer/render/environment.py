@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import markupsafe
@@ -109,7 +110,7 @@ def create() -> Environment:
     )
     environment.globals.clear()  # no template asks for a range or a cycler, and each page would copy them all
     environment.filters.update(
-        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural, signs=signs, attribute=attribute, shared=shared, join=joined,
+        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural, signs=signs, attribute=attribute, shared=shared, join=joined, parted=parted,
         way=lambda address, page: urls.relative(page, address),
     )
     return environment
@@ -155,6 +156,11 @@ def receipts(places: Sequence[Receipt]) -> Markup:
 def joined(texts: Iterable[str], sign: str) -> str:
     """Texts in a row; they are escaped together."""
     return sign.join(texts)
+
+
+def parted(items: Iterable[Any], sign: str) -> Iterable[tuple[str, Any]]:
+    """Each item with the sign that stands before it, none before the first: `loop.last` looks ahead, which is dear in long lists."""
+    return zip(chain(("",), repeat(sign)), items, strict=False)
 
 
 def signs(stop: Any) -> Markup:

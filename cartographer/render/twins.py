@@ -22,7 +22,7 @@ from cartographer.render.catalog import step_key
 from cartographer.render.pages.operator import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable, Iterable
 
     from cartographer.model.operator import Operator, Registration
     from cartographer.render.site import Site
@@ -38,7 +38,7 @@ def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
     served: _Table = {}
     overloads = [_overload(site, op, numbers, layers, served) for op in operators]
     chains = [
-        {"status": way.status.value, "reason": way.reason, "steps": [steps.setdefault(step_key(step), len(steps)) for step in way.steps]}
+        _said(("status", "reason", "steps"), (way.status.value, way.reason, [steps.setdefault(step_key(step), len(steps)) for step in way.steps]))
         for way in ways.values()
     ]
     value = {
@@ -46,9 +46,9 @@ def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
         "name": name_of(key, operators),
         "pytorch": site.catalog.source.version,
         "overloads": overloads,
-        "chains": [_told(way) for way in chains],
-        "steps": [_told(dict(zip(_STEP, step, strict=True))) for step in steps],
-        "layers": [_told(dict(zip(_LAYER, layer, strict=True))) for layer in layers],
+        "chains": chains,
+        "steps": [_said(_STEP, step) for step in steps],
+        "layers": [_said(_LAYER, map(_told, layer)) for layer in layers],
         "served": [dict(table) for table in served],
     }
     return address(site.settle(f"{key}.html")), msgspec.json.encode(value) + b"\n"
@@ -103,28 +103,34 @@ def _served(op: Operator) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((outcome, tuple(keys)) for outcome, keys in groups.items())
 
 
+_PLAIN = frozenset((str, int, bool, type(None)))  # what JSON has as it is
+
+
 def _told(value: Any) -> Any:
     """A value of the model as JSON has it, without what holds nothing: null, false, empty text, lists and mappings; line ends go too."""
-    if value is None or isinstance(value, str | int):
+    if type(value) in _PLAIN or isinstance(value, str | int):
         return value
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, list | tuple):
-        return [_told(inner) for inner in value]
+        return [inner if type(inner) is str else _told(inner) for inner in value]
     if isinstance(value, Mapping):
-        return {key: told for key, inner in value.items() if _says(told := _told(inner))}
+        return _said(value, map(_told, value.values()))
     return _fields_of(value)
 
 
 def _fields_of(value: Any, without: frozenset[str] = frozenset()) -> dict[str, Any]:
-    return {name: told for name in _fields(value.__class__) if name not in without and _says(told := _told(getattr(value, name)))}
+    names, values = _fields(value.__class__, without)
+    return _said(names, [inner if type(inner) in _PLAIN else _told(inner) for inner in values(value)])
 
 
 @cache
-def _fields(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if field.name != "end_line")
+def _fields(kind: type, without: frozenset[str]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of what is told of a class, at least two, and what reads it off a value."""
+    names = tuple(field.name for field in fields(kind) if field.name != "end_line" and field.name not in without)
+    return names, attrgetter(*names)
 
 
-def _says(told: Any) -> bool:
-    """Whether a value holds something; the number 0 does."""
-    return bool(told) or type(told) is int
+def _said(names: Iterable[str], told: Iterable[Any]) -> dict[str, Any]:
+    """Names with what they hold, where that is something; the number 0 is."""
+    return {name: value for name, value in zip(names, told, strict=True) if value or type(value) is int}
