@@ -12,6 +12,7 @@ from cartographer.guide.book import Book
 from cartographer.guide.owners import Owners
 from cartographer.model.lineage import Lineage
 from cartographer.render import urls
+from cartographer.render.catalog import PART
 from cartographer.render.pages.frame import Link, Receipt, at
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Site:
 
     def parts(self, path: str) -> int:
         """On how many pages the symbols of a file are shown."""
-        return max(self.catalog.part_of.get(path, {}).values(), default=1)
+        return -(-len(self.catalog.symbols.get(path, ())) // PART) or 1
 
     @cached_property
     def generated(self) -> frozenset[str]:

@@ -212,8 +212,8 @@ def _span(symbols: Sequence[Symbol], number: int) -> str:
 def _includes(site: Site, entry: FileEntry) -> tuple[Shelf, ...]:
     page, found = site.file(entry.path), []
     for target, line in sorted(set(entry.includes), key=lambda pair: (pair[1], pair[0])):
-        address = site.place(target)
-        found.append((target, urls.relative(page, address) if address else None, line))
+        here = target in site.catalog.by_path
+        found.append((target, urls.relative(page, site.file(target)) if here else None, line))
     return _shelves(found)
 
 
