@@ -86,11 +86,6 @@ def letters(operator: Operator, keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(["S" if letter == "K" and key in structured else letter for letter, key in zip(found, keys, strict=True)])
 
 
-def letter(operator: Operator, key: str) -> str:
-    """The letter of one key."""
-    return letters(operator, (key,))[0]
-
-
 def sign(which: str) -> Sign:
     """What a letter means."""
     return _BY_LETTER.get(which) or Sign(which, "u", "not known")

@@ -100,8 +100,8 @@ def test_floors_in_words():
 
 def test_letters_of_the_matrix(small):
     mul = small.OPERATORS[0]
-    letters = {key: coverage.letter(mul, key) for key in ("CPU", "Meta", "MPS", "SparseCPU", "QuantizedCPU", "AutocastCUDA", "XPU")}
-    assert letters == {"CPU": "S", "Meta": "K", "MPS": "", "SparseCPU": "D", "QuantizedCPU": "C", "AutocastCUDA": "f", "XPU": "?"}
+    wanted = ("CPU", "Meta", "MPS", "SparseCPU", "QuantizedCPU", "AutocastCUDA", "XPU")
+    assert dict(zip(wanted, coverage.letters(mul, wanted), strict=True)) == {"CPU": "S", "Meta": "K", "MPS": "", "SparseCPU": "D", "QuantizedCPU": "C", "AutocastCUDA": "f", "XPU": "?"}
     keys = [column.key for column in coverage.columns([mul])]
     assert keys == ["CPU", "CUDA", "MPS", "Meta", "SparseCPU", "QuantizedCPU", "AutogradCPU", "AutocastCUDA"]
 
