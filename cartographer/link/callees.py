@@ -133,8 +133,8 @@ class Callees:
 
     def _step(self, call: OperatorCall, key: str) -> Step:
         """The step of a call, which says so when the operator has no kernel for this key."""
-        step, by_name = call_step(call), self.tree.by_name.by_name
-        return served(step, key, (by_name[n] for n in call.site.called.operators)) if key in MAIN_KEYS and call.site.called is not None else step
+        step, called = call_step(call), call.site.called
+        return served(step, key, called.operators, self.tree.by_name.by_name) if key in MAIN_KEYS and called is not None else step
 
     def beside(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> list[Step]:
         """Operators that bear this one's name among others and that the entry calls where run time decides:

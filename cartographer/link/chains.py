@@ -124,8 +124,9 @@ class ChainMaker:
 
     def _served(self, step: Step, key: str) -> Step:
         """A step of code that the build writes: the operator that it calls may have no kernel here."""
-        meant = self.tree.by_name.by_name.get(step.note.rpartition(": ")[2]) if step.role == "calls" and key in MAIN_KEYS else None
-        return served(step, key, (meant,)) if meant is not None else step
+        if step.role != "calls" or key not in MAIN_KEYS:
+            return step
+        return served(step, key, (step.note.rpartition(": ")[2],), self.tree.by_name.by_name)
 
     def _without_definition(self, operator: Operator, registration: Registration, device: str) -> tuple[Step, ...] | None:
         """The steps of a kernel that is no C++ function of the tree; None when it should be one."""

@@ -13,7 +13,7 @@ from cartographer.link.sites import PLAIN
 from cartographer.model.operator import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cartographer.link.index import Defined
     from cartographer.link.reach import OperatorCall, Way
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Operator
 
 ON_CPU = "runs on the CPU"  # of a stub that is called for it by name
+_WRAPPER = "default backend kernel"  # the dispatcher's words for what serves a structured operator on keys that have no kernel for it
 UNSERVED = frozenset(("missing", "backend fallback"))  # the dispatcher's words for an operator without a kernel
 BEFORE = 8  # operators shown before the chain goes on through one of them
 _AS_SIGN = "; written as "  # in the note of an operator that no name calls
@@ -122,16 +123,25 @@ def call_step(call: OperatorCall) -> Step:
     return Step("calls", site.name, site.path, site.line, _in_macro(note, site), site.branch)
 
 
-def served(step: Step, key: str, meant: Iterable[Operator]) -> Step:
+def served(step: Step, key: str, names: Iterable[str], by_name: Mapping[str, Operator]) -> Step:
     """A call, with a word about it when none of the operators that it may mean has a kernel for a key: for a dense tensor it fails then, or
     falls back. Those for other layouts of the device are named.
     """
-    tables = [operator.dispatch for operator in meant if operator.dispatch]
+    tables = [table for name in names if (table := _answering(name, key, by_name))]
     if not tables or not all(table.get(key, "missing") in UNSERVED for table in tables):
         return step
     layouts = dict.fromkeys(k for table in tables for k, outcome in table.items() if k != key and k.endswith(key) and outcome == "kernel")
     told = f"no kernel for {key}" + (f", only for {', '.join(layouts)}" if layouts else "")
     return replace(step, note=f"{step.note}; {told}")
+
+
+def _answering(name: str, key: str, by_name: Mapping[str, Operator]) -> Mapping[str, str]:
+    """What serves an operator, by key; for a structured one without a kernel here, what serves the out= operator that its wrapper calls."""
+    operator = by_name.get(name)
+    if operator is None:
+        return {}
+    delegate = by_name.get(f"{operator.namespace}::{operator.structured_delegate}")
+    return delegate.dispatch if delegate is not None and operator.dispatch.get(key) == _WRAPPER else operator.dispatch
 
 
 def _in_macro(note: str, site: Site) -> str:

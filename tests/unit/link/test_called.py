@@ -256,3 +256,14 @@ def test_nothing_is_said_where_kernels_may_stand_outside_the_tree_or_nothing_is_
     assert notes({"CUDA": "kernel"}, "XPU") == [""]
     assert notes({}, "CPU") == [""]
     assert notes({"CPU": "not in a wheel"}, "CPU") == [""]
+
+
+def test_a_structured_operator_has_no_kernel_where_the_one_that_its_wrapper_calls_has_none():
+    body = "namespace at::native {\nTensor outer(const Tensor& self) {\n  return at::inner(self);\n}\n}\n"
+    inner = replace(operator("inner(Tensor self) -> Tensor", "CPU, MPS", "at::native::inner"), structured_delegate="inner.out", dispatch={"CPU": "kernel", "MPS": "default backend kernel"})
+    for on_mps, told in (("backend fallback", "no kernel for MPS"), ("kernel", "")):
+        out = replace(operator("inner.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "CPU", "at::native::inner_out"), dispatch={"CPU": "kernel", "MPS": on_mps})
+        maker, _ = made({N + "Outer.cpp": body}, composite("outer(Tensor self) -> Tensor"), inner, out)
+        for key, expected in (("MPS", told), ("CPU", "")):
+            chain = maker.chain(maker.tree.operators[0], key)
+            assert [s.note.partition("; ")[2] for s in chain.steps if s.role == "calls"][:1] == [expected]
