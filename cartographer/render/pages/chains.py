@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
 
-Key = tuple[str, str, str, int, str]  # what makes two steps the same
+Key = tuple[str | int, ...]  # what makes two steps the same
 _KEY = attrgetter("role", "symbol", "path", "line", "branch")
 
 
@@ -132,9 +132,14 @@ def in_order(chain: Chain) -> bool:
     return bool(roles) and roles == sorted(roles, key=lambda role: role == "device")
 
 
+def _key(step: Step) -> Key:
+    """What makes a step another one on a page: of a call also its note, which says where the operator has no kernel."""
+    return (*_KEY(step), step.note) if step.role == "calls" else _KEY(step)
+
+
 def _view(site: Site, op: Operator, chain: Chain, backends: list[str], shown: Shown, *, above: bool) -> ChainView:
     anchor = f"{anchor_of(op.name)}-{backends[0]}"
-    way = tuple(map(_KEY, chain.steps))
+    way = tuple(map(_key, chain.steps))
     parts: list[StepView | Again] = []
     start = 0
     while start < len(way) and not above:

@@ -200,13 +200,21 @@ def test_a_chain_that_was_shown_is_shown_once(site):
 
 
 def test_a_row_of_steps_within_a_chain_is_found_again(site):
-    steps = [Step("calls", f"f{n}", "a.cpp", n) for n in range(9)]
+    steps = [Step("kernel", f"f{n}", "a.cpp", n) for n in range(9)]
     shown, link = Shown(), Link("add, CPU", "add-CPU")
     shown.add(link, tuple((s.role, s.symbol, s.path, s.line, s.branch) for s in steps[:7]))
     other = Operator("aten::x", "aten::x() -> ()", Origin.YAML, Location("a.yaml", 1), kernels={"CPU": Chain(Status.RESOLVED, steps=(steps[8], *steps[2:6], steps[7]))})
     (view,) = chains_of(site, other, shown)
     assert [type(part).__name__ for part in view.parts] == ["StepView", "Again", "StepView"]
     assert view.parts[1] == Again(link, 4, "f2", "f5")
+
+
+def test_a_call_of_an_operator_without_a_kernel_here_is_shown_although_the_call_was(site):
+    chains = {key: Chain(Status.RESOLVED, steps=(Step("entry", "f", "a.cpp", 1), Step("calls", "at::g", "a.cpp", 2, f"aten::g{told}")))
+              for key, told in (("CUDA", ""), ("CPU", ""), ("MPS", "; no kernel for MPS"))}  # fmt: skip
+    first, second = chains_of(site, Operator("aten::x", "aten::x() -> ()", Origin.YAML, Location("a.yaml", 1), kernels=chains), Shown())
+    assert first.backends == ("CUDA", "CPU")
+    assert [(part.symbol, part.note) for part in second.parts] == [("f", ""), ("at::g", "g; no kernel for MPS")]
 
 
 def test_only_keys_that_are_served_otherwise_are_shown_again(site):
