@@ -152,9 +152,17 @@ def _code_of(error: BaseException) -> int | None:
         case OSError():  # the disk, a permission, a full device: the machine's fault and not ours
             if not isinstance(error, BrokenPipeError):  # whoever read our output has gone: nobody is left to be told
                 tell(CartographerError(error.strerror or str(error), where=error.filename, hint="--debug shows where it happened"))
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written has no place to go
+            _let_go()
             return 1
     return None
+
+
+def _let_go() -> None:
+    """What is still to be written and has no place to go must not fail once more when Python leaves."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def tell(error: CartographerError, subject: str = "") -> None:

@@ -115,13 +115,13 @@ def test_one_that_fails_does_not_lose_the_others(root, mini_repo):
     run = CliRunner().invoke(commands, ["build", "v0.3.0", "v9.9.9", "v8.8.8", "--repo", str(mini_repo), "--out", str(root), "-q"], standalone_mode=False)
     assert run.return_value == 1
     assert str(root / "v0.3.0/index.html") in run.stdout
-    assert run.stderr.count("error:") == 2
-    assert "v9.9.9: " in run.stderr
+    assert run.output.count("error:") == 2
+    assert "v9.9.9: " in run.output
 
 
 def test_all_releases_of_a_repository(mini_repo, tmp_path):
     run = CliRunner().invoke(commands, ["build", "--all-releases", "--repo", str(mini_repo), "--out", str(tmp_path), "-q", "--no-html"], standalone_mode=False)
-    assert run.return_value == 0, run.stderr
+    assert run.return_value == 0, run.output
     assert [path.name for path in shelf(tmp_path)] == [*TAGS]
     assert "not drawn" in (tmp_path / "index.html").read_text()
 
