@@ -23,6 +23,7 @@ from cartographer.link.device import (
     MPS_KERNELS,
     PREPARING,
     SHAPING,
+    device_named,
     library,
 )
 from cartographer.link.expansions import Expansions
@@ -44,10 +45,8 @@ if TYPE_CHECKING:
     from cartographer.link.names import Names
     from cartographer.link.sites import Site, Spot
     from cartographer.link.stubs import Stubs
-    from cartographer.model.fact import Call
 
 _CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
-_DEVICE = re.compile(r"(?:at::|c10::)?(?:k|DeviceType::)(CPU|CUDA|MPS|XPU|HIP)")
 _TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\((?:at::|c10::)?kCPU\))")
 _OVERRIDERS = 8  # followed and shown
 _HANDED_ON = 2  # functions through which a template argument is followed
@@ -216,7 +215,7 @@ class CallGraph:
         last = spot.last
         if last in self.stubs and spot.call.form in ("call", "reference") and not self._local_function(last, spot):
             stub = self.stubs.find(name, spot.scope.namespace)
-            other = _device_named(spot.call) not in ("", self.device)
+            other = device_named(spot.call.arguments) not in ("", self.device)
             host = other and any(map(_TO_CPU.search, spot.call.arguments))
             return spot.site("stub", last, stub=stub, never=other and not host, host=host)
         if title := self._library(name, spot):
@@ -395,9 +394,3 @@ class CallGraph:
 
 def _constructor(defined: Defined) -> bool:
     return defined.fact.kind == "method" and defined.segments[-2:-1] == defined.segments[-1:]
-
-
-def _device_named(call: Call) -> str:
-    """The device for which a stub is called by name, `stub(kCPU, …)`; "" when a tensor's is asked for."""
-    match = _DEVICE.fullmatch(call.arguments[0].strip()) if call.arguments else None
-    return match[1].lower() if match is not None else ""

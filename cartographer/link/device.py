@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+_BY_NAME = re.compile(r"(?:at::|c10::)?(?:k|DeviceType::)(CPU|CUDA|MPS|XPU|HIP)")
 NEVER = "another device"  # what a condition asks for that no key of ours answers
 
 _LIBRARIES = (
@@ -134,3 +135,9 @@ def asks(term: str) -> bool:
 def answers(device: str, layout: str) -> frozenset[str]:
     """What a dispatch key answers when conditions ask for device and layout."""
     return frozenset((device, layout.lower())) if layout.lower() in LAYOUTS else frozenset((device,))
+
+
+def device_named(arguments: tuple[str, ...]) -> str:
+    """The device for which a stub is called by name, `stub(kCPU, …)`; "" when a tensor's is asked for."""
+    match = _BY_NAME.fullmatch(arguments[0].strip()) if arguments else None
+    return match[1].lower() if match is not None else ""
