@@ -220,7 +220,8 @@ class Callees:
             return False
         if _strange(target, operator, key):
             shapes = self.tree.by_name.shapes
-            if shapes[target.name].metadata and not shapes[operator.name].metadata:
+            own = shapes.get(operator.name)  # none where its schema cannot be read
+            if shapes[target.name].metadata and not (own is not None and own.metadata):
                 return False
             if target.dispatch.get(key) in COMPOSITE and (call.hops or weight(call.site.conditions) > 0 or self.callers(target.name) > COMMON):
                 return False

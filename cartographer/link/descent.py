@@ -199,7 +199,8 @@ class Descent:
         """Where nothing else is known of an operator's work: the functions that its body, and theirs, call in any case and that bear
         its name, outside the kernels' own code too: `empty_cpu`, `at::detail::empty_cpu`, `empty_generic`.
         """
-        if self.tree.by_name.shapes[operator.name].view:
+        shape = self.tree.by_name.shapes.get(operator.name)
+        if shape is not None and shape.view:
             return []
         device = DEVICE_OF_KEY.get(key, "cpu")
         steps: list[Step] = []

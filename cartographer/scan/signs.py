@@ -66,8 +66,8 @@ def _around(code: str, start: int, end: int, name: str, names: set[str]) -> Iter
     while at >= 0:
         last = at + len(name)
         before = code[at - 1]
-        if not (before.isalnum() or before == "_" or (after := code[last]).isalnum() or after == "_"):
-            if after in " \n" and (match := _AFTER.match(code, last, end)) is not None and _LEFT.search(code, max(start, at - 1), last) is not None:
+        if not (before.isalnum() or before == "_" or (after := code[last : last + 1]).isalnum() or after == "_"):
+            if after and after in " \n" and (match := _AFTER.match(code, last, end)) is not None and _LEFT.search(code, max(start, at - 1), last) is not None:
                 right = _RIGHT.match(code, match.end(), end)
                 yield Sign(match.start(1), match[1], (name, right[1] if right is not None and right[1] in names else ""))
             if before in _BEFORE_OPERAND and _RIGHT.match(code, at, end) is not None:

@@ -267,3 +267,12 @@ def test_a_structured_operator_has_no_kernel_where_the_one_that_its_wrapper_call
         for key, expected in (("MPS", told), ("CPU", "")):
             chain = maker.chain(maker.tree.operators[0], key)
             assert [s.note.partition("; ")[2] for s in chain.steps if s.role == "calls"][:1] == [expected]
+
+
+def test_an_operator_whose_schema_cannot_be_read_has_a_chain_all_the_same():
+    body = "namespace at::native {\nTensor odd(const Tensor& self) {\n  return at::inner(self);\n}\n}\n"
+    for base, called in (("odd", "inner"), ("odd", "is_inner")):
+        odd = replace(operator(f"{base}(Tensor self) -> Tensor", "CPU", "at::native::odd"), schema="aten::odd(Tensor")
+        inner = operator(f"{called}(Tensor self) -> {'bool' if called != 'inner' else 'Tensor'}", "CPU", f"at::native::{called}")
+        maker, _ = made({N + "Odd.cpp": body.replace("inner", called)}, odd, inner)
+        assert maker.chain(odd, "CPU").steps[0].symbol == "at::native::odd"

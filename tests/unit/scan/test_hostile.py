@@ -89,3 +89,9 @@ def test_a_grammar_that_does_not_fit_is_told(monkeypatch: pytest.MonkeyPatch) ->
             scan_file("a.py", b"x = 1")
     finally:
         parsing._parser.cache_clear()
+
+
+def test_a_body_that_ends_with_the_file_in_the_middle_of_a_name_is_read():
+    facts = scan_file("aten/src/ATen/native/A.cpp", b"Tensor f(const Tensor& self) {\n  at::g(self); self")
+    assert not facts.notes
+    assert [d.name for d in facts.definitions] == ["f"]
