@@ -79,7 +79,7 @@ def statements(code: bytes, *, python: bool = False) -> bytes:
         pieces = _PYTHON_LINE.findall(_PYTHON_COMMENT.sub(_kept, code) if b"#" in code else code)
     else:
         code = _COMMENT.sub(_kept, code) if b"//" in code or b"/*" in code else code
-        pieces = _pieces(code.replace(b"\\\n", b"\n").translate(None, b" \t\r\f\v"))
+        pieces = _STATEMENT.findall(code.replace(b"\\\n", b"\n").translate(None, b" \t\r\f\v"))
     packed = bytearray()
     for piece in pieces:
         text, lines = piece.strip(b"\n"), 1
@@ -92,13 +92,6 @@ def statements(code: bytes, *, python: bool = False) -> bytes:
             packed += crc32(text).to_bytes(4, "little")
             packed.append(lines)
     return bytes(packed)
-
-
-def _pieces(code: bytes) -> list[bytes]:
-    """Code in pieces, each up to a sign that ends a statement, and what is left behind the last one."""
-    if b"\0" in code:
-        return _STATEMENT.findall(code)
-    return code.replace(b";", b";\0").replace(b"{", b"{\0").replace(b"}", b"}\0").split(b"\0")
 
 
 def _kept(found: re.Match[bytes]) -> bytes:

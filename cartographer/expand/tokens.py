@@ -77,12 +77,9 @@ def _lex(text: str, start: int, end: int, path: str, line: int, guards: tuple[st
         if not word:
             break
         kind = _KINDS.get(word[0]) or _kind(word)
-        if not gap:
-            append(token_of((kind, word, path, line, False, guards, NO_NAMES)))
-        else:
-            if "\n" in gap:
-                line += gap.count("\n")
-            append(token_of((kind, word, path, line, True, guards, NO_NAMES)))
+        if "\n" in gap:
+            line += gap.count("\n")
+        append(token_of((kind, word, path, line, gap != "", guards, NO_NAMES)))
         if kind == "string" and "\n" in word:
             line += word.count("\n")
     return tokens

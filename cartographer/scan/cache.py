@@ -24,21 +24,18 @@ if TYPE_CHECKING:
 
 _DECODER = msgspec.msgpack.Decoder(FileFacts)
 _ENCODER = msgspec.msgpack.Encoder()
-_SHORT = 1000  # bytes
-_COMPRESSED = b"x"  # how zlib's streams begin; facts begin with the sign of an array
 _SCHEMA = "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, sum INTEGER NOT NULL, data BLOB NOT NULL)"
 
 
 def encode(facts: FileFacts) -> bytes:
-    """Facts in their compact form: compressed, but for short ones, where making ready to compress takes longer than all else."""
-    plain = _ENCODER.encode(facts)
-    return plain if len(plain) < _SHORT else zlib.compress(plain, 1)
+    """Facts in their compact form."""
+    return zlib.compress(_ENCODER.encode(facts), 1)
 
 
 def decode(data: bytes) -> FileFacts:
     """The facts of a compact form. Raises ValueError when it is damaged."""
     try:
-        return _DECODER.decode(zlib.decompress(data) if data.startswith(_COMPRESSED) else data)
+        return _DECODER.decode(zlib.decompress(data))
     except (zlib.error, msgspec.MsgspecError) as error:
         raise ValueError(str(error)) from error
 
