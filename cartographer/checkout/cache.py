@@ -119,6 +119,17 @@ class Cache:
                 self._writable = True
         return self._writable
 
+    @property
+    def private(self) -> bool:
+        """Whether nobody but this user can write to it, so that what it holds may be run as a program."""
+        if not hasattr(os, "getuid"):
+            return False
+        try:
+            found = self.root.stat()
+        except OSError:
+            return False
+        return found.st_uid == os.getuid() and not found.st_mode & 0o022
+
     def read(self, *parts: str) -> bytes | None:
         """The bytes kept under a name; None where there are none, or no longer those that were written."""
         try:

@@ -20,7 +20,7 @@ from cartographer.checkout.versions import (
     version_of_commit,
 )
 from cartographer.errors import CheckoutError
-from cartographer.model.source import Availability, SourceInfo, SourceKind, TreeFile
+from cartographer.model.source import Availability, HistoryAccess, SourceInfo, SourceKind, TreeFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,6 +45,7 @@ class DirectoryTree:
         self._root = os.fspath(self.folder)
         self._unreadable: dict[str, str] = {}
         self.git_dir = find_git_dir(self.folder) if (self.folder / ".git").exists() else None
+        self.history: HistoryAccess | None = None  # of the checkout, once it was looked at
         paths = self._paths(None if only is None else lambda path: path in WITNESSES or only(path))
         require_pytorch(paths.__contains__, self._root)
         self._files = tuple(self._hash(paths, BlobIds(cache, os.path.realpath(self._root)), whole=only is None))

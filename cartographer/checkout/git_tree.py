@@ -77,7 +77,7 @@ class GitTree:
         self._view = objects_of(git_dir)
         self._blobs = BlobReader(self._view)
         self.commit = resolved.commit
-        self.history: HistoryAccess | None = None  # set for a store of our own, which knows what it holds
+        self.history: HistoryAccess | None = None  # a store of our own knows it; a clone was looked at
         try:
             listing = parse_listing(self._view.run("ls-tree", "-r", "-z", "-l", "--full-tree", resolved.commit))
         except CheckoutError as error:

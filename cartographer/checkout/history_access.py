@@ -3,23 +3,34 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from cartographer.checkout.git import Git
+from cartographer.errors import CheckoutError
 from cartographer.model.source import HistoryAccess, HistoryLevel
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from cartographer.checkout.cache import Cache
+
+KIND = "missing"  # the folder in the cache
 # A damaged clone lacks a few contents, a blobless one nearly all.
 _FEW = 500
+_KEPT = 8  # commits of a clone whose missing contents are kept
 
 
-def of_clone(git_dir: Path, commit: str) -> HistoryAccess:
-    """The access that a clone of the user's gives. Nothing is written to it and nothing fetched."""
+def of_clone(git_dir: Path, commit: str, cache: Cache | None = None) -> HistoryAccess:
+    """The access that a clone of the user's gives. Nothing is written to it and nothing fetched.
+
+    `cache` keeps what was found missing: the history of a near release is walked no further than to that of one before.
+    """
     git = Git(git_dir)
     shallow = git.text("rev-parse", "--is-shallow-repository") == "true" and _is_cut(git, git_dir, commit)
-    lacking = _count_missing(git, commit) if _is_partial(git, git_dir) else 0
+    lacking = _count_missing(git, git_dir, commit, cache) if _is_partial(git, git_dir) else 0
     reasons = []
     if shallow:
         reasons.append(f"a shallow clone: dates before its oldest commit are not known; `git -C {git_dir} fetch --unshallow` brings the rest")
@@ -49,20 +60,59 @@ def _is_partial(git: Git, git_dir: Path) -> bool:
     return any((git_dir / objects).glob("*.promisor"))
 
 
-def _count_missing(git: Git, commit: str) -> int:
+def _count_missing(git: Git, git_dir: Path, commit: str, cache: Cache | None) -> int:
     """How many objects of a history are missing; counting stops once they are not few."""
-    child = git.start("rev-list", "--objects", "--missing=print", "--no-object-names", commit)
+    name = _name_of(git, git_dir)
+    kept = _kept(cache, name)
+    known = {of: frozenset(missing) for of, missing in kept.items()}
+    below = next((of for of in known if of == commit or not known[of] or git.succeeds("merge-base", "--is-ancestor", of, commit)), None)
+    found = None if below is None else frozenset() if below == commit else _missing(git, commit, "--not", below)
+    if found is None:
+        below, found = None, _missing(git, commit) or frozenset()
+    missing = found if below is None else _still(git, found | known[below])
+    if cache is not None and len(missing) < _FEW:
+        newest = {commit: sorted(missing), **{of: ids for of, ids in kept.items() if of != commit}}
+        with suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
+            cache.write(json.dumps(dict(list(newest.items())[:_KEPT])).encode(), KIND, name)
+    return len(missing)
+
+
+def _missing(git: Git, *commits: str) -> frozenset[str] | None:
+    """The ids of objects that are not there, at most as many as are few; None when git cannot walk there."""
+    child = git.start("rev-list", "--objects", "--missing=print", "--no-object-names", *commits)
     assert child.stdin is not None
     assert child.stdout is not None
     child.stdin.close()
-    missing = 0
+    missing: set[str] = set()
     try:
         for line in child.stdout:
-            missing += line.startswith(b"?")
-            if missing >= _FEW:
-                break
+            if line.startswith(b"?"):
+                missing.add(line[1:].decode("ascii", "replace").strip())
+                if len(missing) >= _FEW:
+                    return frozenset(missing)
+        return frozenset(missing) if child.wait() == 0 else None
     finally:
         child.kill()
         child.stdout.close()
         child.wait()
-    return missing
+
+
+def _still(git: Git, missing: frozenset[str]) -> frozenset[str]:
+    """Those that are missing now: they may have been fetched one by one."""
+    told = git.text("cat-file", "--batch-check", data="".join(f"{name}\n" for name in missing).encode()) if missing else ""
+    return frozenset(line.removesuffix(" missing") for line in told.splitlines() if line.endswith(" missing"))
+
+
+def _name_of(git: Git, git_dir: Path) -> str:
+    """The name under which it is kept what a clone lacks: another one when its packs are others."""
+    packs = sorted(pack.name for pack in (git_dir / git.text("rev-parse", "--git-path", "objects/pack")).glob("*.pack"))
+    return hashlib.sha256("\0".join([str(git_dir.absolute()), *packs]).encode("utf-8", "surrogateescape")).hexdigest()[:20]
+
+
+def _kept(cache: Cache | None, name: str) -> dict[str, list[str]]:
+    """Commit -> ids of what its history lacks, the newest first."""
+    try:
+        found = json.loads((cache and cache.read(KIND, name)) or b"{}")
+    except ValueError:
+        return {}
+    return {str(of): [str(i) for i in ids] for of, ids in found.items() if of.isalnum() and isinstance(ids, list)} if isinstance(found, dict) else {}

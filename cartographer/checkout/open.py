@@ -94,12 +94,16 @@ def remote_tags(url: str | None, progress: Progress) -> Mapping[str, str]:
         return here
 
 
-def history_repository(tree: Tree) -> HistoryAccess | None:
-    """Where the history of a tree can be read, and how much of it is there; None when there is no git at all."""
+def history_repository(tree: Tree, cache: Cache | None = None) -> HistoryAccess | None:
+    """Where the history of a tree can be read, and how much of it is there; None when there is no git at all. `cache` keeps
+    what is found out of a clone.
+    """
     if isinstance(tree, GitTree):
-        return tree.history or of_clone(tree.git_dir, tree.commit)
+        tree.history = tree.history or of_clone(tree.git_dir, tree.commit, cache)
+        return tree.history
     if isinstance(tree, DirectoryTree) and tree.git_dir is not None and tree.info.commit is not None:
-        return of_clone(tree.git_dir, tree.info.commit)
+        tree.history = tree.history or of_clone(tree.git_dir, tree.info.commit, cache)
+        return tree.history
     return None
 
 

@@ -51,7 +51,9 @@ def build_command(
     from cartographer.errors import UsageError
     from cartographer.model.source import HistoryLevel
     from cartographer.pipeline import building, collection
+    from cartographer.processes import short_lived
 
+    short_lived()
     if demo and (versions or repo or sources or origin or all_releases):
         raise UsageError("--demo builds its own repository", hint="give no version and no source with it")
     if all_releases and (versions or origin):

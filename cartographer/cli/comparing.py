@@ -43,13 +43,13 @@ def diff_command(
     from cartographer.errors import CartographerError, CompareError
     from cartographer.model.change import Level
     from cartographer.pipeline import releases
-    from cartographer.processes import collector_at_rest
+    from cartographer.processes import short_lived
 
     teller = progress.for_terminal(quiet=not sys.stderr.isatty())
     try:
         selection = Selection(Level[level.upper()], ops, backend or "", kinds)
-        with collector_at_rest():  # much is made, nothing is thrown away
-            found = releases.compare_releases(old, new, repo=repo, wheel=origin == "wheel", selection=selection, core=core, progress=teller)
+        short_lived()
+        found = releases.compare_releases(old, new, repo=repo, wheel=origin == "wheel", selection=selection, core=core, progress=teller)
     except CartographerError as error:
         raise CompareError(error.message, where=error.where, hint=error.hint) from error
     except OSError as error:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cartographer.model.source import Tree
     from cartographer.pipeline.lineage import Release
     from cartographer.progress import Progress
+    from cartographer.render.compiled import Keeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     out = request.out or request.shelf / folder_of(tree.info.tag)
     collected = request.out is None and not (request.shelf / "atlas.db").exists()
     writer.check_writable(out)
-    releases = releases_of(tree, request.beside)
+    releases = releases_of(tree, request.beside, cache)
     followed = lineage.lineage(releases, cache, progress)
     inputs = inputs_digest(tree)
     pages = pages_digest(followed, verified.kept(out, inputs), collected=collected)
@@ -80,7 +81,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
             replace(atlas, inputs=inputs, seconds=seconds, lineage=followed, since=since), out)
         with made as fresh:
             if request.html:
-                render(fresh, out, progress, workers=request.workers, collected=collected, written=atlas)
+                render(fresh, out, progress, workers=request.workers, collected=collected, written=atlas, keeper=cache if cache.private else None)
                 write_whole(_drawn_from(out), f"{inputs} {pages}".encode())
             else:
                 settle_alone(fresh, out, progress)
@@ -116,9 +117,9 @@ def settle_alone(fresh: Path, out: Path, progress: Progress) -> None:
     progress.note(f"{removed:,} pages and files of the former site in {out} are removed: they were drawn from another atlas")
 
 
-def releases_of(tree: Tree, beside: Sequence[Release]) -> tuple[Release, ...]:
+def releases_of(tree: Tree, beside: Sequence[Release], cache: Cache) -> tuple[Release, ...]:
     """The releases that a tree's operators are followed over: itself, those of its repository, and those that are given."""
-    access = history_repository(tree)
+    access = history_repository(tree, cache)
     of_clone = lineage.of_repository(Path(access.git_dir)) if access is not None else ()
     return lineage.together((lineage.of_tree(tree),), of_clone, beside)
 
@@ -156,13 +157,14 @@ def inputs_digest(tree: Tree) -> str:
     return digest.hexdigest()
 
 
-def render(fresh: Path, out: Path, progress: Progress, *, workers: int, collected: bool = False, written: Atlas | None = None) -> None:
+def render(fresh: Path, out: Path, progress: Progress, *, workers: int, collected: bool = False, written: Atlas | None = None,
+           keeper: Keeper | None = None) -> None:  # fmt: skip
     """The site of a database that stands beside its place; when all is drawn, both take their places together.
 
-    `written`: what the database holds, if that is at hand.
+    `written`: what the database holds, if that is at hand; `keeper`: what keeps compiled templates.
     """
     from cartographer.render.write import write_site
     from cartographer.store.reader import Reader
 
     with Reader(fresh) as reader:
-        write_site(reader, out, progress, processes=workers, collected=collected, written=written, when_drawn=partial(writer.settle, fresh))
+        write_site(reader, out, progress, processes=workers, collected=collected, written=written, when_drawn=partial(writer.settle, fresh), keeper=keeper)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -82,6 +83,8 @@ def build_all(
             built(build(BuildRequest(request, None, workers, drawn, shelf=root, beside=beside), progress))
         except CartographerError as error:
             failed.append(Failed(name, error))
+        if number + 1 < len(given):
+            gc.collect()  # what was read of this one holds itself by cycles
     refresh(root, progress)
     return tuple(failed)
 

@@ -101,7 +101,7 @@ def date(tree: Tree, cache: Cache, progress: Progress) -> Strata:
     """When each line was laid down, as far as the source has its history."""
     from cartographer.history.strata import date_tree
 
-    access = history_repository(tree)
+    access = history_repository(tree, cache)
     if access is None:
         return Strata("none", "this source has no git history; build from a clone to date its lines")
     return date_tree(

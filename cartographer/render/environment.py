@@ -20,7 +20,7 @@ from cartographer.render import urls
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from jinja2 import nodes
+    from jinja2 import BytecodeCache, nodes
     from jinja2.compiler import Frame
 
     from cartographer.render.frames import SiteFrame
@@ -96,8 +96,8 @@ class _Pages(Environment):
     escaped = staticmethod(escaped)
 
 
-def create() -> Environment:
-    """The environment all pages are written with."""
+def create(compiled: BytecodeCache | None = None) -> Environment:
+    """The environment all pages are written with. `compiled`: where templates are kept once they are compiled."""
     environment = _Pages(
         loader=FileSystemLoader(resources.folder("templates")),
         autoescape=True,
@@ -107,6 +107,7 @@ def create() -> Environment:
         auto_reload=False,
         cache_size=-1,
         extensions=[_Written],
+        bytecode_cache=compiled,
     )
     environment.globals.clear()  # no template asks for a range or a cycler, and each page would copy them all
     environment.filters.update(

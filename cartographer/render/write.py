@@ -29,6 +29,7 @@ from cartographer.errors import RenderError
 from cartographer.processes import can_fork, collector_at_rest
 from cartographer.progress import interrupts_are_ours
 from cartographer.render import assets, outline, plan
+from cartographer.render.compiled import Compiled
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame, frame_of
 from cartographer.render.known import PAGES, STATUS, digest_of, read_status, write_status
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from cartographer.model.atlas import Atlas
     from cartographer.progress import Progress
+    from cartographer.render.compiled import Keeper
     from cartographer.render.pages.frame import Page
     from cartographer.render.site import Site
     from cartographer.store.reader import Reader
@@ -100,28 +102,29 @@ _press: _Press | None = None  # set before the processes are forked, so that the
 
 def write_site(
     reader: Reader, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[Path], object] = lambda _: None,
-    collected: bool = False, written: Atlas | None = None,
+    collected: bool = False, written: Atlas | None = None, keeper: Keeper | None = None,
 ) -> RenderReport:
     """Write the whole site of an atlas into `out`. `collected`: the folder above lists this atlas and others. `when_drawn` is
     called when all is drawn, with the folder that will be the atlas: what belongs to these pages goes there now, and both are seen
-    at once. `written` are the values of the atlas, when it was written a moment ago.
+    at once. `written` are the values of the atlas, when it was written a moment ago. `keeper` keeps what serves the next site too.
     """
     start = time.perf_counter()
     progress.stage("read the atlas")
     site = site_of(reader, out, collected=collected, written=written)
-    report = write(site, out, progress, processes=processes, when_drawn=when_drawn)
+    report = write(site, out, progress, processes=processes, when_drawn=when_drawn, keeper=keeper)
     return replace(report, seconds=time.perf_counter() - start)
 
 
 def write(
     site: Site, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[Path], object] = lambda _: None,
+    keeper: Keeper | None = None,
 ) -> RenderReport:
     """Write every page of `site`."""
     global _press  # noqa: PLW0603 - the forked processes find it there
     start = time.perf_counter()
     addresses, contents = assets.collect()
     desk = _desk(out)
-    _press = _Press(site, frame_of(site, addresses), create(), desk)
+    _press = _Press(site, frame_of(site, addresses), create(Compiled(keeper) if keeper else None), desk)
     try:
         _warm(site, _press.environment)
         work = plan.jobs(outline.of_site(site))

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import os
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,47 @@ def test_a_clone_that_lacks_single_contents(tmp_path: Path, repository: Path) ->
     access = history_access.of_clone(clone / ".git", git(clone, "rev-parse", "HEAD"))
     assert access.level is HistoryLevel.LINES
     assert "1 contents are missing" in access.reason
+
+
+def test_what_a_clone_lacks_is_counted_from_a_commit_before(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cartographer.checkout import history_access
+    from cartographer.checkout.cache import Cache
+
+    clone, cache = tmp_path / "clone", Cache(tmp_path / "cache")
+    git(repository, "clone", "-q", "--no-local", str(repository), str(clone))
+    git(clone, "config", "remote.origin.promisor", "true")
+    walks: list[tuple[str, ...]] = []
+    walk = history_access._missing
+    monkeypatch.setattr(history_access, "_missing", lambda of, *commits: (walks.append(commits), walk(of, *commits))[1])
+
+    def lacks(of: str, *names: str) -> None:
+        said = history_access.of_clone(clone / ".git", of, cache).reason
+        assert said == (f"{len(names)} contents are missing: lines that they touch cannot be dated" if names else "")
+
+    def commit(name: str) -> tuple[str, Path]:
+        (clone / name).write_text(f"{name}\n")
+        git(clone, "add", name)
+        git(clone, "commit", "-q", "-m", name)
+        blob = git(clone, "rev-parse", f"HEAD:{name}")
+        return git(clone, "rev-parse", "HEAD"), clone / ".git/objects" / blob[:2] / blob[2:]
+
+    first = git(clone, "rev-parse", "HEAD")
+    (second, lost), (third, gone) = commit("lost"), commit("gone")
+    kept = lost.rename(tmp_path / "blob")
+    gone.unlink()
+    lacks(first)
+    lacks(second, "lost")
+    lacks(third, "lost", "gone")
+    assert walks == [(first,), (second, "--not", first), (third, "--not", second)]
+    lacks(third, "lost", "gone")
+    assert len(walks) == 3
+    kept.rename(lost)  # as if it had been fetched
+    lacks(third, "gone")
+    lone = git(clone, "commit-tree", "-m", "lone", git(clone, "hash-object", "-w", "-t", "tree", os.devnull))
+    lacks(lone)
+    assert walks[-1] == (lone, "--not", first)  # where nothing is missing, nothing of it counts for another history
+    history_access.of_clone(clone / ".git", first, Cache(tmp_path / "none"))
+    assert walks[-1] == (first,)
 
 
 def test_a_read_only_cache_is_told_and_the_build_goes_on(tmp_path: Path) -> None:
