@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Differences of single blobs and renames of single files: what merges ask for beyond the stream."""
+"""What is asked of single blobs beyond the stream, and kept: their differences and renames, which merges ask for, and their lines."""
 
 from __future__ import annotations
 
 from array import array
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,8 +20,15 @@ if TYPE_CHECKING:
 
     from cartographer.history.plumbing import Git
 
-_FORMAT = b"strata-pairs-2\n"
+_FORMAT = b"strata-pairs-3\n"
 _BATCH = 400  # paths on one command line
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """What an earlier run has found out."""
+
+    told: dict[bytes, bytes | None]  # hunks by the ids of two blobs; what `remembered` was asked for
+    lines: dict[bytes, int | None]  # of a blob by its id; None: no text
 
 
 class Pairs:
@@ -28,15 +36,15 @@ class Pairs:
 
     def __init__(self, git: Git, kept: Path | None) -> None:
         self._git, self._kept = git, kept
-        self._told: dict[bytes, bytes | None] = {}
+        self._lost: set[bytes] = set()  # blobs that are not here, as far as they were asked for in this run
         self._grown = False
+        found = _Kept({}, {})
         if kept is not None and kept.is_file():
             data = kept.read_bytes()
-            try:
+            with suppress(msgspec.MsgspecError):
                 if data.startswith(_FORMAT):
-                    self._told = msgspec.msgpack.decode(data[len(_FORMAT) :], type=dict[bytes, bytes | None])
-            except msgspec.DecodeError:
-                self._told = {}
+                    found = msgspec.msgpack.decode(data[len(_FORMAT) :], type=_Kept)
+        self._told, self.lines = found.told, found.lines
 
     def hunks(self, before: bytes, after: bytes) -> bytes | None:
         """The hunks from one blob to the other (`before` may be empty), None when one of them is not here."""
@@ -44,8 +52,11 @@ class Pairs:
             return b""
         key = before + b" " + after
         if key not in self._told:
+            if not self._lost.isdisjoint((before, after)):
+                return None
             found = self._whole(after) if not before.strip(b"0") else follow.hunks(self._git, before.decode("ascii"), after.decode("ascii"))
             if found is None:
+                self._lost.update(blob for blob in (before, after) if blob.strip(b"0") and self._git.attempt("cat-file", "-e", blob.decode("ascii")) is None)
                 return None
             self._keep(key, found)
         return self._told[key]
@@ -75,10 +86,15 @@ class Pairs:
             self._keep(key, work_out())
         return self._told[key]
 
+    def remember_lines(self, lines: dict[bytes, int | None]) -> None:
+        """Keep the numbers of lines of the dated tree alone: those of trees before would only pile up."""
+        self._grown |= lines != self.lines
+        self.lines = lines
+
     def save(self) -> None:
         """Keep what was asked for, for the next run."""
         if self._kept is not None and self._grown:
-            write_whole(self._kept, _FORMAT + msgspec.msgpack.encode(self._told))
+            write_whole(self._kept, _FORMAT + msgspec.msgpack.encode(_Kept(self._told, self.lines)))
             self._grown = False
 
     def _keep(self, key: bytes, told: bytes | None) -> None:

@@ -16,9 +16,11 @@ from cartographer.history.pairs import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from collections.abc import Set as AbstractSet
 
     from cartographer.history.commits import Commits
     from cartographer.history.lines import Record
+    from cartographer.history.pairs import Pairs
     from cartographer.history.plumbing import Git
 
 _SNIFFED = 8000  # bytes in which git looks for a NUL to tell binary files
@@ -32,8 +34,8 @@ class TipFile:
     lines: int | None
 
 
-def read(git: Git, commits: Commits, *, content: bool) -> dict[bytes, TipFile]:
-    """The files of the tip (links too, submodules not); their lines are counted if asked for."""
+def read(git: Git, commits: Commits, pairs: Pairs | None = None) -> dict[bytes, TipFile]:
+    """The files of the tip (links too, submodules not); with `pairs` their lines are counted, those of each content once."""
     out = git.run("ls-tree", "-r", "-z", commits.ids[commits.tip])
     found = {}
     for row in out.split(b"\0")[:-1]:
@@ -41,18 +43,25 @@ def read(git: Git, commits: Commits, *, content: bool) -> dict[bytes, TipFile]:
         _, kind, blob = head.split(b" ")
         if kind == b"blob":
             found[path] = TipFile(blob, None)
-    if content:
-        reader = git.blobs()
-        try:
-            told = reader.read_many(file.blob.decode("ascii") for file in found.values())
-            found = {path: TipFile(file.blob, _lines(data)) for (path, file), (_, data) in zip(found.items(), told, strict=True)}
-        finally:
-            reader.close()
+    if pairs is not None:
+        lines = _counted(git, {file.blob for file in found.values()}, pairs)
+        found = {path: TipFile(file.blob, lines.get(file.blob)) for path, file in found.items()}
     return found
 
 
-def _lines(data: bytes | None) -> int | None:
-    return None if data is None or b"\0" in data[:_SNIFFED] else count(data)
+def _counted(git: Git, blobs: AbstractSet[bytes], pairs: Pairs) -> dict[bytes, int | None]:
+    """How many lines these contents have; None for what is not text. Contents that are not there are left out."""
+    lines = {blob: pairs.lines[blob] for blob in blobs & pairs.lines.keys()}
+    reader = git.blobs()
+    try:
+        asked = sorted(blobs - lines.keys())
+        for blob, (_, data) in zip(asked, reader.read_many(blob.decode("ascii") for blob in asked), strict=True):
+            if data is not None:
+                lines[blob] = None if b"\0" in data[:_SNIFFED] else count(data)
+    finally:
+        reader.close()
+    pairs.remember_lines(lines)
+    return lines
 
 
 def wrong(tip: Mapping[bytes, TipFile], files: Mapping[bytes, Record]) -> set[bytes]:

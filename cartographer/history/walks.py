@@ -47,7 +47,7 @@ def by_lines(git: Git, stream: Stream, pairs: Pairs, progress: Progress, meanwhi
     try:
         stream.begin(range(len(commits)))
         progress.stage("Dating lines", len(stream.fresh) or len(commits))
-        files = tip.read(git, commits, content=True)
+        files = tip.read(git, commits, pairs)
         meanwhile()
         _go(walk, stream.events(), progress, stream.fresh)
         last = walk.states[commits.tip]
@@ -68,7 +68,7 @@ def by_files(git: Git, commits: Commits, progress: Progress) -> Walked:
     walk = Walk(commits, pairs, Ignored(frozenset(), git.blobs(), pairs), _notes(commits))
     progress.stage("Dating files", len(commits))
     _go(walk, raw.events(git, commits, range(len(commits))), progress, None)
-    return Walked(tip.read(git, commits, content=False), walk.states[commits.tip], walk.notes)
+    return Walked(tip.read(git, commits), walk.states[commits.tip], walk.notes)
 
 
 def _notes(commits: Commits) -> Notes:

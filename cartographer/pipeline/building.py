@@ -15,6 +15,7 @@ import msgspec
 
 from cartographer import __version__, resources
 from cartographer.checkout.cache import Cache, write_whole
+from cartographer.checkout.git_tree import GitTree
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
 from cartographer.checkout.versions import require_whole_list
 from cartographer.pipeline import lineage
@@ -121,7 +122,11 @@ def releases_of(tree: Tree, beside: Sequence[Release], cache: Cache) -> tuple[Re
     """The releases that a tree's operators are followed over: itself, those of its repository, and those that are given."""
     access = history_repository(tree, cache)
     of_clone = lineage.of_repository(Path(access.git_dir)) if access is not None else ()
-    return lineage.together((lineage.of_tree(tree),), of_clone, beside)
+    own = lineage.of_tree(tree)
+    if isinstance(tree, GitTree):  # a tag of this clone: what is kept of it is kept for its neighbours too
+        of_clone = tuple(replace(release, load=own.load) if release.tag == own.tag else release for release in of_clone)
+        return lineage.together(of_clone, (own,), beside)
+    return lineage.together((own,), of_clone, beside)
 
 
 def pages_digest(followed: Lineage, said: verified.Verified | None, *, collected: bool) -> str:
