@@ -6,6 +6,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cartographer.history import clone, commits, eras, imports, kept, releases, walks
@@ -15,6 +16,7 @@ from cartographer.history.pairs import Pairs
 from cartographer.history.plumbing import repository
 from cartographer.history.slices import Slices
 from cartographer.history.stream import Stream
+from cartographer.history.waypoints import Waypoints
 from cartographer.model.atlas import FileDates, Strata
 from cartographer.progress import SilentProgress
 
@@ -116,7 +118,8 @@ def _walk(asked: _Question, history: Commits, gaps: Gaps, level: str) -> tuple[W
         return walks.by_files(asked.git, history, asked.progress), first
     pairs = Pairs(asked.git, asked.cache / "blobs.pairs" if asked.cache else None)
     stream = Stream(asked.git, history, Slices(asked.cache, asked.ground.objects), gaps, asked.workers)
-    return walks.by_lines(asked.git, stream, pairs, asked.progress, meanwhile), first
+    waypoints = partial(Waypoints, asked.cache, history, asked.ground)
+    return walks.by_lines(asked.git, stream, pairs, waypoints, asked.progress, meanwhile), first
 
 
 def _files(history: Commits, walked: Walked, level: str) -> tuple[dict[str, FileDates], tuple[int, ...]]:

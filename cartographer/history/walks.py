@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cartographer.history.state import Files
     from cartographer.history.stream import Stream
     from cartographer.history.tip import TipFile
+    from cartographer.history.waypoints import Waypoints
     from cartographer.progress import Progress
 
 _STRIDE = 100  # commits between two reports of progress
@@ -38,18 +39,21 @@ class Walked:
     blamed: int = 0  # files that `git blame` had to settle
 
 
-def by_lines(git: Git, stream: Stream, pairs: Pairs, progress: Progress, meanwhile: Callable[[], None]) -> Walked:
+def by_lines(
+    git: Git, stream: Stream, pairs: Pairs, waypoints: Callable[[frozenset[int]], Waypoints], progress: Progress, meanwhile: Callable[[], None],
+) -> Walked:
     """Every version of every file, line by line. `meanwhile` is done while git is at work."""
     commits = stream.commits
     unread = ignored.read(git, commits)
+    kept = waypoints(unread)
     reader = git.blobs()
     walk = Walk(commits, pairs, Ignored(unread, reader, pairs), _notes(commits))
     try:
-        stream.begin(range(len(commits)))
+        stream.begin(range(kept.take_up(walk), len(commits)))
         progress.stage("Dating lines", len(stream.fresh) or len(commits))
         files = tip.read(git, commits, pairs)
         meanwhile()
-        _go(walk, stream.events(), progress, stream.fresh)
+        _go(walk, stream.events(), progress, stream.fresh, kept)
         last = walk.states[commits.tip]
         asked = tip.wrong(files, last) - {path for path, record in last.items() if record.dated != record.blob}
         for path in sorted(asked):
@@ -75,11 +79,13 @@ def _notes(commits: Commits) -> Notes:
     return Notes(eras.WATCHED, frozenset(commits.first_parent_line()), joins=frozenset(merge for merge, _ in eras.joins(commits)))
 
 
-def _go(walk: Walk, events: Iterator[tuple[int, list[Change]]], progress: Progress, fresh: frozenset[int] | None) -> None:
+def _go(walk: Walk, events: Iterator[tuple[int, list[Change]]], progress: Progress, fresh: frozenset[int] | None, kept: Waypoints | None = None) -> None:
     walk.begin()
     done = 0
     for commit, changes in events:
         walk.advance(commit, changes)
+        if kept is not None:
+            kept.pass_by(commit, walk)
         done += not fresh or commit in fresh
         if done >= _STRIDE:
             progress.step(done)

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cartographer.history import waypoints
+from cartographer.history.strata import date_tree
+from cartographer.history.waypoints import Waypoints
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from .conftest import Repo
@@ -100,3 +105,28 @@ def test_random_history(repo: Repo, seed: int, tmp_path: Path) -> None:
     repo.git("reset", "-q", "--hard", "main")
     strata = repo.check()
     assert strata == repo.check(rev="main", cache_dir=tmp_path / "cache")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_waypoints_change_nothing(repo: Repo, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever was dated before from the same cache, and wherever its walks have left waypoints."""
+    chance = random.Random(seed)
+    repo.git("fast-import", "--quiet", "--force", data=stream(chance, 60))
+    monkeypatch.setattr(waypoints, "APART", 1)
+    taken = 0
+    for number in (*chance.sample(range(20, 60), 8), 60, 60):
+        for answer in (tmp_path / "cache").glob("*.strata"):
+            answer.unlink()
+        monkeypatch.setattr(waypoints, "BACK", chance.randint(0, 30))
+        taken += bool(_spared(monkeypatch, lambda rev=f"b{number}": date_tree(repo.folder, rev, cache_dir=tmp_path / "cache") == date_tree(repo.folder, rev)))
+    assert taken
+
+
+def _spared(monkeypatch: pytest.MonkeyPatch, agrees: Callable[[], bool]) -> int:
+    """How many commits a comparison that holds was spared."""
+    spared: list[int] = []
+    take_up = Waypoints.take_up
+    with monkeypatch.context() as patch:
+        patch.setattr(Waypoints, "take_up", lambda self, walk: (spared.append(take_up(self, walk)), spared[-1])[1])
+        assert agrees()
+    return sum(spared)
