@@ -18,7 +18,7 @@ import shutil
 import stat
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -237,24 +237,24 @@ def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> 
 
 
 def _print_beside(chunks: Sequence[Sequence[plan.Job]], progress: Progress, processes: int) -> Iterator[Written]:
-    """Chunks, drawn by copies of this process."""
-    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork"))
+    """Chunks, drawn by copies of this process from the first on, and by this process from the last on."""
+    pool = ProcessPoolExecutor(processes - 1, mp_context=multiprocessing.get_context("fork"))
     try:
         with warnings.catch_warnings(), interrupts_are_ours():
             warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the children do not use it
-            drawing = [pool.submit(_print_counted, chunk) for chunk in chunks]
-        for ready in as_completed(drawing):
-            written, steps = ready.result()
-            yield from written
-            progress.step(steps)
+            drawing = [pool.submit(_print, chunk) for chunk in chunks]
+        beside = list(zip(chunks, drawing, strict=True))
+        while beside and beside[-1][1].cancel():  # nobody has begun it
+            chunk, _ = beside.pop()
+            yield from _print(chunk)
+            progress.step(len(chunk))
+        for chunk, drawn in beside:
+            yield from drawn.result()
+            progress.step(len(chunk))
     except BrokenProcessPool as error:
         raise RenderError("a process that draws pages ended before its time", hint="memory may be short: try fewer jobs") from error
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _print_counted(chunk: Sequence[plan.Job]) -> tuple[list[Written], int]:
-    return _print(chunk), len(chunk)
 
 
 def _print(chunk: Sequence[plan.Job]) -> list[Written]:
