@@ -153,7 +153,7 @@ def test_a_folder_that_cannot_be_written_is_one_clear_error(database, tmp_path):
 _HERE = os.getpid()
 
 
-def _killed(chunk: object) -> list[object]:  # noqa: ARG001
+def _killed(chunk: object) -> list[object]:
     """In a copy of this process its end, here nothing."""
     if os.getpid() != _HERE:
         os.kill(os.getpid(), signal.SIGKILL)
