@@ -11,7 +11,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import first_member, split_template
-from cartographer.link.bodies import LITERALS, NOWHERE, SCHEMA, SWITCH
+from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH
 from cartographer.link.bound import Binder, left, template_names
 from cartographer.link.conditions import either, together
 from cartographer.link.constants import Constants
@@ -125,7 +125,9 @@ class CallGraph:
                 yield from self._macro(spot)
                 continue
             site = self._site(spot, body.around)
-            if site is not None:
+            if site is not None and site.kind == "metal":
+                yield from self.handed.requests.parts(site, spot)
+            elif site is not None:
                 yield from by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else (site,)
             if spot.handed.casts:
                 yield from self._cast(spot)
@@ -339,8 +341,7 @@ class CallGraph:
             return spot.site("operator", spot.called.written, called=spot.called)
         member = spot.last
         if self.device == "mps" and member in METAL_REQUESTS:
-            texts = tuple(t for a in spot.call.arguments for t in LITERALS.findall(a))
-            return spot.site("metal", member, texts=texts or tuple(t for a in self.handed.initial(spot) for t in LITERALS.findall(a)))
+            return spot.site("metal", member, texts=self.handed.requests.texts(spot))
         if self.device == "mps" and member in METAL_COPIES and spot.call.name.strip() == f"stream->{member}":
             return spot.site("library", f"stream->{member}", library="Metal, a blit")
         if self.device == "cpu" and member in CPU_LOOPS:

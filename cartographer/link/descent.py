@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cartographer.link.arguments import member
 from cartographer.link.bodies import LITERALS
 from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
 from cartographer.link.conditions import is_rare, is_switched, weight
+from cartographer.link.device import METAL_REQUESTS
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.index import bare, is_source
@@ -220,7 +222,8 @@ class Descent:
         if way.site.kind != "metal":
             return []
         bodies = (start, *way.hops)
-        given = dict.fromkeys(t for d in bodies for c in d.fact.calls for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
+        told = (c for d in bodies for c in d.fact.calls if member(c.name) not in METAL_REQUESTS)  # what these ask for is known by condition
+        given = dict.fromkeys(t for c in told for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
         held = dict.fromkeys(t for d in bodies if d.use is None for t in self.tree.bodies.variables(d).literals)
         return self.tree.metal.find(way.site.texts, given) or self.tree.metal.find(way.site.texts, held)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import is_lambda
 from cartographer.link.holdings import is_callable
+from cartographer.link.requests import Requests
 from cartographer.link.sites import Given
 
 if TYPE_CHECKING:
@@ -36,6 +38,11 @@ class Handed:
     names: Names
     bodies: Bodies
     device: str
+
+    @cached_property
+    def requests(self) -> Requests:
+        """Reads under which names Metal kernels are asked for."""
+        return Requests(self.bodies, self.names, self)
 
     def given(self, spot: Spot) -> tuple[Given, ...]:
         """The lambdas and functors among the arguments."""
@@ -83,11 +90,10 @@ class Handed:
             if any(name in a for a in spot.call.arguments):
                 yield from (Given(d.name, d.path, d.line) for d in self.names.functions(name, spot.scope)[:1] if self.bodies.follows(d))
 
-    def initial(self, spot: Spot) -> Iterator[str]:
-        """The texts with which the variables among the arguments begin: `const std::string kernel = "searchsorted_" + …;`."""
-        for argument in spot.call.arguments:
-            if spot.inside.use is None and _IDENTIFIER.fullmatch(argument):
-                yield from re.findall(rf"\b{argument}\s*=\s*([^;]*);", self.bodies.variables(spot.inside).text)
+    def initial(self, argument: str, spot: Spot) -> Iterator[str]:
+        """The texts with which a variable that is an argument begins: `const std::string kernel = "searchsorted_" + …;`."""
+        if spot.inside.use is None and _IDENTIFIER.fullmatch(argument):
+            yield from re.findall(rf"\b{argument}\s*=\s*([^;]*);", self.bodies.variables(spot.inside).text)
 
     def pointed(self, name: str, spot: Spot) -> Iterator[Defined]:
         """The functions that a variable points to: `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`."""

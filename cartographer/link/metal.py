@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
 
 _FORMAT = re.compile(r"_?\{\}.*$")
-_TYPES = re.compile(r"(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)\d*(?:_|$))+")  # of elements, at the end of a name
+# Of elements and of indices, at the end of a name.
+_TYPES = re.compile(r"(?:(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)\d*|\d+bit|idx\d+)(?:_|$))+")
 
 
 class MetalKernels:
