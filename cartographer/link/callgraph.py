@@ -283,7 +283,7 @@ class CallGraph:
         if not runs and self.device == "mps":
             return self.handed.constructors(cls)
         if len(runs) < 2 or spot.call.arguments or runs[0].name != "operator()":
-            return runs
+            return () if runs and runs[0].name != "operator()" and self.handed.is_up_to(cls, spot, self._methods) else runs
         if spot.call.form == "reference":
             handing = (s for s in self.bodies.of(spot.inside).spots if s.call.line == spot.call.line and spot.call.name in s.handed.callbacks)
             return next((self._run_handed(cls, s) for s in handing), runs)

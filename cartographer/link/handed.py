@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cartographer.link.arguments import is_lambda
+from cartographer.link.arguments import has_word, is_lambda
 from cartographer.link.holdings import is_callable
+from cartographer.link.index import bare
 from cartographer.link.requests import Requests
 from cartographer.link.sites import Given
 
@@ -122,6 +123,22 @@ class Handed:
         """What a functor runs: its call operators, else its other methods."""
         methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end and self.names.has(d)]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
+
+    def is_up_to(self, cls: Defined, spot: Spot, called: Callable[[str, Spot], tuple[tuple[Defined, ...], str]]) -> bool:
+        """Whether a function of the tree that is handed a class, or an object of it, calls its methods: then it decides which of them
+        run: `GRUCell<CellParams>{}(input, hx, CellParams{…})`. `called` tells the methods that a call means.
+        """
+        methods = {d.name for d in self.index.methods.get((cls.path, cls.segments), ())}
+        for other in self.bodies.of(spot.inside).spots:
+            call = other.call
+            if call.form not in ("call", "construct") or not call.line <= spot.call.line <= max(call.line, call.end_line) or bare(call.name) == cls.name:
+                continue
+            if any(has_word(text, cls.name) for text in (call.template, *call.arguments)):
+                entered = self.names.functions(call.name, spot.scope) or tuple(m for c in self.names.classes(call.name, spot.scope) for m in self.runs(c))
+                asked = (s for d in entered for s in self.bodies.of(d).spots if s.call.form == "method" and s.last in methods)
+                if any(d.segments[:-1] == cls.segments for s in asked for d in called(s.last, s)[0]):
+                    return True
+        return False
 
     def constructors(self, cls: Defined) -> tuple[Defined, ...]:
         """The constructors of a class: one that is a graph builds it."""
