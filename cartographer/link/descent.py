@@ -118,6 +118,8 @@ class Descent:
         steps = way_steps(main, self._metal(main, defined))
         for passed, runner in self._runners(main, defined, device) if main.site.library == GRAPH else ():
             steps.insert(passed if len(main.hops) <= HOPS else 0, runner)
+        for number, chooser in enumerate(self._choosers(main, device)):
+            steps.insert(min(len(main.hops), HOPS) + number, definition_step("kernel", chooser, "chooses the kernel that a lambda launches"))
         if main.registration is not None:
             steps.extend(self._kernel_of(main.registration, operator, key, full=True))
         elif main.site.kind == "stub":
@@ -168,6 +170,11 @@ class Descent:
                 if around or not blocks.isdisjoint(site.call.arguments):
                     yield passed, definition_step("kernel", site.targets[0], "runs the block that it is handed")
                     return
+
+    def _choosers(self, way: Way, device: str) -> tuple[Defined, ...]:
+        """The functions that choose a kernel for a launch which has only a name for it: `kernel_fn<<<…>>>(p)` in a lambda."""
+        kernel = way.site.targets[0] if way.site.kind == "launch" and way.site.targets else None
+        return self.tree.graph(device).handed.choosers(kernel, way.at) if kernel is not None and kernel.name != bare(way.site.name) else ()
 
     def _end_of(self, way: Way, start: Defined) -> Iterable[Step]:
         """The end of a way beside the main one; a Metal kernel only when its name can be told."""

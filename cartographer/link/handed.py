@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.arguments import has_word, is_lambda
 from cartographer.link.holdings import is_callable
 from cartographer.link.index import bare
+from cartographer.link.names import scope_of
 from cartographer.link.requests import Requests
 from cartographer.link.sites import Given
 
@@ -157,26 +158,31 @@ class Handed:
         for assigned in re.findall(rf"\b{re.escape(name)}\s*=\s*([^;]*);", self.bodies.variables(inside).text):
             for match in _QUALIFIED.findall(assigned):
                 pointed.extend(d for d in self.names.functions(match, scope) if d.fact.kind in _KERNELS and d not in pointed)
-        return tuple(pointed) or tuple(sorted(self._called_back(scope, inside), key=_commonness))
+        return tuple(pointed) or tuple(sorted((kernel for kernel, _ in self._called_back(scope, inside)), key=_commonness))
 
-    def _called_back(self, scope: Scope, inside: Defined) -> Iterator[Defined]:
-        """The kernels that the functions which get one of our lambdas hand to it: `dispatch_cutlassF<scalar_t>(launchKernel, …)`."""
+    def choosers(self, kernel: Defined, inside: Defined) -> tuple[Defined, ...]:
+        """The functions, from the one that gets a lambda of ours to the one that hands a kernel to it; none for other kernels."""
+        return next((passed for handed, passed in self._called_back(scope_of(inside), inside) if handed is kernel), ())
+
+    def _called_back(self, scope: Scope, inside: Defined) -> Iterator[tuple[Defined, tuple[Defined, ...]]]:
+        """The kernels that the functions which get one of our lambdas hand to it, with the functions on the way:
+        `dispatch_cutlassF<scalar_t>(launchKernel, …)`.
+        """
         lambdas = self.bodies.variables(inside).lambdas
         asked = [c for c in inside.fact.calls if c.form == "call" and any(a in lambdas for a in c.arguments)]
-        waiting = [d for c in asked for d in self.names.functions(c.name, scope)[:1]]
+        waiting: list[tuple[Defined, tuple[Defined, ...]]] = [(d, (d,)) for c in asked for d in self.names.functions(c.name, scope)[:1]]
         seen: set[int] = set()
         while waiting and len(seen) < _CALLBACKS:
-            function = waiting.pop(0)
+            function, passed = waiting.pop(0)
             if id(function) in seen:
                 continue
             seen.add(id(function))
             own = {_IDENTIFIER.findall(p)[-1] for p in function.fact.parameters if _IDENTIFIER.search(p)}
             for call in function.fact.calls:
                 if call.name in own:
-                    for argument in call.arguments:
-                        yield from self._global(argument)
+                    yield from ((kernel, passed) for argument in call.arguments for kernel in self._global(argument))
                 elif call.form == "call" and own.intersection(call.arguments):
-                    waiting.extend(self.names.functions(call.name, scope)[:1])
+                    waiting.extend((d, (*passed, d)) for d in self.names.functions(call.name, scope)[:1])
 
     def _global(self, name: str) -> list[Defined]:
         return [d for d in self.index.named(name) if d.fact.kind == "kernel"][:1]

@@ -31,3 +31,13 @@ def test_what_leads_forward_goes_on_through_what_does_before_the_way_back():
     body = "Tensor f_entry(const Tensor& self) {\n  if (big) {\n    return at::pool(self);\n  } else {\n    return at::pool_backward(self);\n  }\n}\n"
     maker, _ = made({N + "F.cpp": f"namespace at::native {{\n{loops}{body}}}\n"}, f, *others)
     assert [s.symbol for s in maker.chain(f, "CPU").steps if s.role == "entry"] == ["at::native::f_entry", "at::native::pool_entry"]
+
+
+def test_the_functions_that_choose_a_kernel_for_a_lambda_stand_before_it():
+    body = ("__global__ void wide_sm90(int p) {\n}\n__global__ void narrow_sm50(int p) {\n}\ntemplate <typename T> void newest(T cb) {\n  cb(wide_sm90);\n}\n"
+            "template <typename T> void choose(T cb, int cc) {\n  if (cc < 60) {\n    cb(narrow_sm50);\n  }\n  newest(cb);\n}\n"
+            "Tensor f_cuda(const Tensor& self) {\n  auto launchIt = [&](auto kernel_fn) {\n    kernel_fn<<<1, 2, 0, s>>>(3);\n  };\n  choose(launchIt, 80);\n}\n")
+    f = operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda")
+    maker, _ = made({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
+    assert [(s.role, s.symbol.rpartition("::")[2], s.line) for s in maker.chain(f, "CUDA").steps][:4] == [
+        ("entry", "f_cuda", 15), ("kernel", "choose", 9), ("kernel", "newest", 6), ("device", "wide_sm90", 2)]  # fmt: skip
