@@ -38,3 +38,12 @@ def test_names_chosen_where_the_kernel_is_asked_for():
 def test_what_is_chosen_is_but_a_part_of_the_name():
     asked = 'Tensor g_mps(const Tensor& self) {\n  auto state = lib.getPipelineStateForFunc("put_into" + (slow ? "_slowly" : ""));\n}\n'
     assert device(asked) == [("put_into", "")]
+
+
+def test_what_a_call_gives_for_an_optional_settles_a_flag_that_asks_for_it():
+    body = ("static void pad(const Tensor& t, const std::optional<Tensor>& grad_opt) {\n  const Tensor& grad = *(at::borrow_from_optional_tensor(grad_opt));\n"
+            '  const bool backward = grad.defined();\n  if (!backward) {\n    auto state = lib.getPipelineStateForFunc("wide");\n  } else {\n'
+            '    auto state = lib.getPipelineStateForFunc("narrow");\n  }\n}\nTensor g_mps(const Tensor& self) {\n  pad(self, GIVEN);\n}\n')
+    assert device(body.replace("GIVEN", "std::nullopt")) == [("wide", "")]
+    assert device(body.replace("GIVEN", "self")) == [("narrow", "")]
+    assert device(body.replace("GIVEN", "any")) == [("wide", "!grad_opt.has_value()"), ("narrow", "grad_opt.has_value()")]
