@@ -128,7 +128,7 @@ class CallGraph:
             if site is not None and site.kind == "metal":
                 yield from self.handed.requests.parts(site, spot)
             elif site is not None:
-                yield from by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else (site,)
+                yield from by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else self.handed.sides(site, spot)
             if spot.handed.casts:
                 yield from self._cast(spot)
 

@@ -9,11 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import has_word, is_lambda
+from cartographer.link.conditions import together
 from cartographer.link.holdings import is_callable
 from cartographer.link.index import bare
 from cartographer.link.names import scope_of
 from cartographer.link.requests import Requests
 from cartographer.link.sites import Given
+from cartographer.scan.choices import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from cartographer.link.bodies import Bodies
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names, Scope
-    from cartographer.link.sites import Spot
+    from cartographer.link.sites import Site, Spot
     from cartographer.model.fact import Call
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -101,6 +103,17 @@ class Handed:
         """The functions that a variable points to: `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`."""
         for written in _QUALIFIED.findall(self.bodies.variables(spot.inside).assigned.get(name, "")):
             yield from sorted(self.names.functions(written, spot.scope), key=lambda d: d.fact.specialization != "float")[:1]
+
+    def sides(self, site: Site, spot: Spot) -> Iterator[Site]:
+        """A call through a variable; one for each function where a conditional operator chooses which it points to."""
+        chosen = self.bodies.variables(spot.inside).assigned.get(site.name, "") if spot.call.form == "call" and len(site.targets) > 1 else ""
+        every = choices(chosen, 0, len(chosen)) if "?" in chosen else []
+        parts = [(tuple(d for d in site.targets if has_word(chosen[c.begin : c.end], d.name)), c.condition) for c in every]
+        if not parts or [d for targets, _ in parts for d in targets] != list(site.targets):
+            yield site
+            return
+        for targets, condition in parts:
+            yield site._replace(targets=targets, conditions=together(site.conditions, (condition,)))
 
     def _classes(self, name: str, scope: Scope, *, callable_only: bool = False) -> Iterator[Given]:
         for cls in general(self.names.classes(name, scope)):

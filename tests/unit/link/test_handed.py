@@ -41,3 +41,11 @@ def test_the_functions_that_choose_a_kernel_for_a_lambda_stand_before_it():
     maker, _ = made({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
     assert [(s.role, s.symbol.rpartition("::")[2], s.line) for s in maker.chain(f, "CUDA").steps][:4] == [
         ("entry", "f_cuda", 15), ("kernel", "choose", 9), ("kernel", "newest", 6), ("device", "wide_sm90", 2)]  # fmt: skip
+
+
+def test_a_variable_that_points_to_one_of_two_functions():
+    body = ("void hermitian(float* a) {\n  chetrf_(a);\n}\nvoid symmetric(float* a) {\n  csytrf_(a);\n}\n"
+            "Tensor f_cpu(const Tensor& self, bool conj) {\n  auto run = conj ? hermitian : symmetric;\n  run(data);\n}\n")
+    f = operator("f(Tensor self, bool conj) -> Tensor", "CPU", "at::native::f_cpu")
+    maker, _ = made({N + "F.cpp": f"namespace at::native {{\n{body}}}\n"}, f)
+    assert [(s.symbol.rpartition("::")[2], s.branch) for s in maker.chain(f, "CPU").steps[1:]] == [("symmetric", ""), ("csytrf_", "!(conj)"), ("chetrf_", "conj")]
