@@ -48,6 +48,7 @@ NEAR = 6.0  # a way that costs more is only followed when no called operator lea
 SPARED = 4  # steps kept for what calls the operator
 SECOND = 5  # steps of a further stub's kernel
 FAR = 20.0  # a way that costs more leads to another device
+_QUEUED = frozenset(("launch", "library"))  # what runs in the order in which it is called
 CARRIED = 3  # functions that bear an operator's name, where nothing else is known of its work
 
 
@@ -127,14 +128,32 @@ class Descent:
         elif main.site.kind == "dispatch":
             steps.extend(self._dispatched(main, device))
         steps.extend(self._overriders(main, defined, device))
-        return [*steps, *self._others(ways, defined, operator, key, STEPS - 3 - len(steps))]
+        others = beside(ways)
+        stages = [(shared, way) for way in others if (shared := self._stage(way, main, defined, device)) is not None]
+        for shared, way in reversed(stages):
+            steps[shared:shared] = self._end_of(way, defined)
+        earlier = [way for _, way in stages]
+        return [*steps, *self._others([w for w in others if w not in earlier], main, defined, operator, key, STEPS - 3 - len(steps))]
 
-    def _others(self, ways: list[Way], start: Defined, operator: Operator, key: str, room: int) -> Iterator[Step]:
+    def _stage(self, way: Way, main: Way, start: Defined, device: str) -> int | None:
+        """The number of functions that a way shares with the main one, where it is put on a GPU's stream before that whenever that is; what
+        only keeps books is no stage.
+        """
+        if device != "cuda" or len(main.hops) > HOPS or way.site.alone or not {way.site.kind, main.site.kind} <= _QUEUED:
+            return None
+        if not set(way.site.conditions) <= set(main.site.conditions):
+            return None
+        shared = next((n for n, (a, b) in enumerate(zip(way.hops, main.hops, strict=False)) if a is not b), min(len(way.hops), len(main.hops)))
+        sites = self.tree.graph(device).sites((start, *main.hops)[shared])
+        begun = [w.site.order if len(w.hops) == shared else next((s.order for s in sites if w.hops[shared] in s.targets), -1) for w in (way, main)]
+        return shared if 0 <= begun[0] < begun[1] else None
+
+    def _others(self, others: list[Way], main: Way, start: Defined, operator: Operator, key: str, room: int) -> Iterator[Step]:
         """The ends of the ways beside the main one: each in short while there is room, then those of further stubs in full."""
-        library = ways[0].site.kind == "library"  # what runs without it is told in full
+        library = main.site.kind == "library"  # what runs without it is told in full
         blocks: list[list[Step]] = []
         further: list[list[Step]] = []
-        for way in beside(ways):
+        for way in others:
             if sum(map(len, blocks)) > room:
                 break
             if way.registration is None:
