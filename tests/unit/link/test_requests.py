@@ -35,6 +35,11 @@ def test_names_chosen_where_the_kernel_is_asked_for():
     assert device(asked.replace("  auto", '  const std::string name = far ? "wide" : "narrow";\n  auto').replace("NAME", "name")) == [("narrow", "!(far)"), ("wide", "far")]
 
 
+def test_names_chosen_by_what_a_call_leaves_to_a_default():
+    asked = 'void ask(const Tensor& t, bool far = false);\nvoid ask(const Tensor& t, bool far) {\n  auto state = lib.getPipelineStateForFunc(far ? "wide" : "narrow");\n}\n'
+    assert device(asked + "Tensor g_mps(const Tensor& self) {\n  ask(self);\n}\n") == [("narrow", "")]
+
+
 def test_what_is_chosen_is_but_a_part_of_the_name():
     asked = 'Tensor g_mps(const Tensor& self) {\n  auto state = lib.getPipelineStateForFunc("put_into" + (slow ? "_slowly" : ""));\n}\n'
     assert device(asked) == [("put_into", "")]
