@@ -29,7 +29,8 @@ class MetalKernels:
         for path in sorted(files):
             for fact in files[path].definitions if "/mps/" in path else ():
                 if fact.kind == "metal-kernel":
-                    self._places.setdefault(fact.name, Given(fact.name, path, fact.line))
+                    line = fact.start if fact.macro[:1] == ("host_name",) else fact.line  # the name begins what it names
+                    self._places.setdefault(fact.name, Given(fact.name, path, line))
 
     def find(self, asked: Iterable[str], given: Iterable[str]) -> list[Given]:
         """The kernels that a request can mean: its own literals, or literals of callers put before or after them."""

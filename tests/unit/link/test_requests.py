@@ -52,3 +52,10 @@ def test_what_a_call_gives_for_an_optional_settles_a_flag_that_asks_for_it():
     assert device(body.replace("GIVEN", "std::nullopt")) == [("wide", "")]
     assert device(body.replace("GIVEN", "self")) == [("narrow", "")]
     assert device(body.replace("GIVEN", "any")) == [("wide", "!grad_opt.has_value()"), ("narrow", "grad_opt.has_value()")]
+
+
+def test_a_kernel_under_a_host_name_stands_where_that_name_does():
+    kernels = 'template <typename T> kernel void many(device T* p [[buffer(0)]]) {\n}\ntemplate [[host_name("many_float")]] kernel void\nmany<float>(device float* p [[buffer(0)]]);\n'
+    files = {N + "mps/operations/G.mm": 'namespace at::native {\nTensor g_mps(const Tensor& self) {\n  auto state = lib.getPipelineStateForFunc("many_float");\n}\n}\n', N + "mps/kernels/G.metal": kernels}
+    g = operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps")
+    assert [(s.symbol, s.line) for s in made(files, g)[0].chain(g, "MPS").steps if s.role == "device"] == [("many_float", 3)]
