@@ -157,7 +157,7 @@ class Bodies:
         """Conditions, with what they ask in place of the variables that hold it."""
         if not conditions or defined.use is not None or not (flags := self.variables(defined).flags):
             return conditions
-        return tuple(_NAME_ALONE.sub(lambda m: f"({flags[m[0]]})" if m[0] in flags else m[0], c) for c in conditions)
+        return tuple(_NAME_ALONE.sub(lambda m: told.whole(flags[m[0]]) if m[0] in flags else m[0], c) for c in conditions)
 
     def _is_variable(self, name: str, defined: Defined, body: Body) -> bool:
         """Whether a name that is handed over is that of a parameter or of a local variable, whatever functions bear it."""
@@ -176,7 +176,8 @@ class Bodies:
             called = self._written(call, defined, body.around)
             if called is not None:
                 order = next((n for n, line in enumerate(lines) if line > call.line), len(lines))
-                yield Spot(call, defined, scope_of(defined), order, told.around(call, exits, left), _NOT_ASKED, False, "", called, NOTHING_HANDED)
+                conditions = self._spelled_out(told.around(call, exits, left), defined)
+                yield Spot(call, defined, scope_of(defined), order, conditions, _NOT_ASKED, False, "", called, NOTHING_HANDED)
 
     def _written(self, call: Call, defined: Defined, around: Mapping[str, str]) -> Called | None:
         """The operator that a sign means: one of its operands, at least, is known to be a tensor."""

@@ -106,6 +106,8 @@ class Binder:
         for argument in {a for spot in body.spots for a in spot.call.arguments}:
             if argument in names and _HANDED_ON.match(body.parameters.get(argument, "")):
                 yield argument
+            elif "?" in argument:  # what is handed on is chosen
+                yield from _terms_of(argument.partition("?")[0]) & names
 
     def _is_set(self, name: str, target: Defined) -> bool:
         """Whether a function gives its parameter another value."""
@@ -144,13 +146,22 @@ class Binder:
             return
         for number, parameter in enumerate(target.fact.parameters):
             name = parameter_name(parameter)
-            text = arguments[number].strip() if number < len(arguments) else parameter.partition("=")[2].strip()
+            text = arguments[number].strip() if number < len(arguments) else parameter.partition("=")[2].strip() or self._default(target, number)
             if not name or not text:
                 continue
             if name in asked:
                 yield name, text
             if (has_value := name + _HAS_VALUE) in asked:
                 yield has_value, self._has_value(text, inside) if "optional" in parameter else ""
+
+    def _default(self, target: Defined, number: int) -> str:
+        """The default of a parameter as the declaration of the function gives it, which mostly stands in a header: of those with the same
+        parameters the only one.
+        """
+        names = [parameter_name(p) for p in target.fact.parameters]
+        declared = [d.fact.parameters for d in self._bodies.index.declarations.get(target.name, ()) if [parameter_name(p) for p in d.fact.parameters] == names]
+        found = {text for parameters in declared if (text := parameters[number].partition("=")[2].strip())}
+        return found.pop() if len(found) == 1 else ""
 
     def _has_value(self, text: str, inside: Defined) -> str:
         """Whether what is given for an optional is a value; "" when it cannot be told."""

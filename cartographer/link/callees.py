@@ -193,16 +193,17 @@ class Callees:
                 return Below(tuple(trimmed(list(steps), STEPS - 3)), True, complete, _strange(target, operator, key))
         return Below(complete=complete)
 
-    def _nearness(self, operator: Operator, key: str) -> Callable[[OperatorCall], tuple[bool, bool, bool, bool, int, bool]]:
-        """Sorts calls of operators: those named like this operator first, then those that share a word; tools, signs and special cases
-        last.
+    def _nearness(self, operator: Operator, key: str) -> Callable[[OperatorCall], tuple[bool, bool, bool, bool, bool, int, bool]]:
+        """Sorts calls of operators: those named like this operator first, then those that share a word; the way back for what leads
+        forward, tools, signs and special cases last.
         """
         root = operator.base.strip("_")
 
-        def order(call: OperatorCall) -> tuple[bool, bool, bool, bool, int, bool]:
+        def order(call: OperatorCall) -> tuple[bool, bool, bool, bool, bool, int, bool]:
             target = self._target(call, operator)
-            special = not _in_any_case(call, operator)
-            return (base_of(target.name) != root, _strange(target, operator, key), self.callers(target.name) > COMMON, call.is_sign, len(call.hops), special)
+            special, back = not _in_any_case(call, operator), "backward" in target.base and "backward" not in root
+            common = self.callers(target.name) > COMMON
+            return (base_of(target.name) != root, _strange(target, operator, key), back, common, call.is_sign, len(call.hops), special)
 
         return order
 

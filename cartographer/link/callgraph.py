@@ -11,7 +11,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import first_member, split_template
-from cartographer.link.bodies import LITERALS, NOWHERE, SCHEMA, SWITCH
+from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH
 from cartographer.link.bound import Binder, left, template_names
 from cartographer.link.conditions import either, together
 from cartographer.link.constants import Constants
@@ -125,8 +125,10 @@ class CallGraph:
                 yield from self._macro(spot)
                 continue
             site = self._site(spot, body.around)
-            if site is not None:
-                yield from by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else (site,)
+            if site is not None and site.kind == "metal":
+                yield from self.handed.requests.parts(site, spot)
+            elif site is not None:
+                yield from by_class(site) if site.kind == "helper" and spot.call.form == "method" and len(site.targets) > 1 else self.handed.sides(site, spot)
             if spot.handed.casts:
                 yield from self._cast(spot)
 
@@ -281,7 +283,7 @@ class CallGraph:
         if not runs and self.device == "mps":
             return self.handed.constructors(cls)
         if len(runs) < 2 or spot.call.arguments or runs[0].name != "operator()":
-            return runs
+            return () if runs and runs[0].name != "operator()" and self.handed.is_up_to(cls, spot, self._methods) else runs
         if spot.call.form == "reference":
             handing = (s for s in self.bodies.of(spot.inside).spots if s.call.line == spot.call.line and spot.call.name in s.handed.callbacks)
             return next((self._run_handed(cls, s) for s in handing), runs)
@@ -339,8 +341,7 @@ class CallGraph:
             return spot.site("operator", spot.called.written, called=spot.called)
         member = spot.last
         if self.device == "mps" and member in METAL_REQUESTS:
-            texts = tuple(t for a in spot.call.arguments for t in LITERALS.findall(a))
-            return spot.site("metal", member, texts=texts or tuple(t for a in self.handed.initial(spot) for t in LITERALS.findall(a)))
+            return spot.site("metal", member, texts=self.handed.requests.texts(spot))
         if self.device == "mps" and member in METAL_COPIES and spot.call.name.strip() == f"stream->{member}":
             return spot.site("library", f"stream->{member}", library="Metal, a blit")
         if self.device == "cpu" and member in CPU_LOOPS:

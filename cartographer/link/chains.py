@@ -15,14 +15,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.bound import bound_by
-from cartographer.link.callees import COMPOSITE, MAIN_KEYS, Below, Callees
+from cartographer.link.callees import COMPOSITE, MAIN_KEYS, STEPS, Below, Callees
 from cartographer.link.descent import Descent
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES
 from cartographer.link.questions import questions
+from cartographer.link.redispatch import sent_on
 from cartographer.link.sending import packed, unpacked
-from cartographer.link.steps import definition_step, served
+from cartographer.link.steps import definition_step, noted, served, trimmed
 from cartographer.link.tree import Tree, tree_of
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
+    from cartographer.link.redispatch import Sent
     from cartographer.model.fact import FileFacts
     from cartographer.model.location import Location
 
@@ -146,6 +148,9 @@ class ChainMaker:
         composite = outcome in COMPOSITE
         first = definition_step("entry", entry.defined, entry.reason)
         below = self._descent.below(entry.defined, operator, key, composite=composite, bound=self._bound(registration, entry.defined))
+        sent = sent_on(self.tree, entry.defined, DEVICE_OF_KEY.get(key, "cpu")) if registration.boxed else None
+        if sent is not None and sent.key in KEYS and sent.key != key:
+            return Chain(Status.RESOLVED, None, (first, *self._sent(sent, below, operator, key)))
         if below.works:
             self._working.add((operator.name, key))
             return Chain(Status.RESOLVED, None, (first, *below.steps))
@@ -156,6 +161,15 @@ class ChainMaker:
         if not below.steps and shape is not None and shape.view:
             first = replace(first, note="; ".join(filter(None, (first.note, "a view: sizes, strides and storage, no device code"))))
         return Chain(Status.RESOLVED, None, (first, *below.steps, *self._other_layout(operator, key, outcome)))
+
+    def _sent(self, sent: Sent, below: Below, operator: Operator, key: str) -> tuple[Step, ...]:
+        """The steps of an operator that its kernel sends on to another key: those there follow what the kernel does besides."""
+        self._working.add((operator.name, key))
+        inside = sent.inside
+        at = Step("calls", sent.call.name, inside.path, sent.call.line, f"the operator itself, on {sent.key}")
+        own = [s for s in below.steps if s.role == "calls" and s.path == inside.path and inside.fact.start <= s.line <= inside.fact.end]
+        there = [noted(s, f"of {operator.name}; on {sent.key}") for s in self.chain(operator, sent.key).steps]
+        return tuple(trimmed([*(definition_step("kernel", hop) for hop in sent.passed), at, *own, *there], STEPS - 1))
 
     def _bound(self, registration: Registration, defined: Defined) -> Bound:
         """The template arguments that a hand-written registration names."""

@@ -155,7 +155,7 @@ def _what(way: Way) -> tuple[object, ...]:
         return ("library", way.site.name.removeprefix("::"))
     if way.site.kind == PLAIN:
         return (PLAIN, id(way.site.targets[0]))
-    return (way.site.kind, way.site.path, way.site.line)
+    return (way.site.kind, way.site.path, way.site.line, way.site.texts)
 
 
 def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:

@@ -57,6 +57,11 @@ def opposite(condition: str) -> str:
     return negation(condition) or negated(condition)
 
 
+def whole(condition: str) -> str:
+    """A condition as it may stand inside another one: in brackets, unless it is of one piece."""
+    return f"({condition})" if " " in condition else condition
+
+
 def _opposed(one: str, other: str) -> bool:
     """Whether one of two conditions holds where the other does not: `c` and `!(c)`, `c` and `!c`."""
     return opposite(one) == other or _denied(one) == other or _denied(other) == one

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cartographer.link.arguments import member
 from cartographer.link.bodies import LITERALS
 from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
 from cartographer.link.conditions import is_rare, is_switched, weight
+from cartographer.link.device import METAL_REQUESTS
 from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.index import bare, is_source
@@ -46,6 +48,7 @@ NEAR = 6.0  # a way that costs more is only followed when no called operator lea
 SPARED = 4  # steps kept for what calls the operator
 SECOND = 5  # steps of a further stub's kernel
 FAR = 20.0  # a way that costs more leads to another device
+_QUEUED = frozenset(("launch", "library"))  # what runs in the order in which it is called
 CARRIED = 3  # functions that bear an operator's name, where nothing else is known of its work
 
 
@@ -116,6 +119,8 @@ class Descent:
         steps = way_steps(main, self._metal(main, defined))
         for passed, runner in self._runners(main, defined, device) if main.site.library == GRAPH else ():
             steps.insert(passed if len(main.hops) <= HOPS else 0, runner)
+        for number, chooser in enumerate(self._choosers(main, device)):
+            steps.insert(min(len(main.hops), HOPS) + number, definition_step("kernel", chooser, "chooses the kernel that a lambda launches"))
         if main.registration is not None:
             steps.extend(self._kernel_of(main.registration, operator, key, full=True))
         elif main.site.kind == "stub":
@@ -123,14 +128,32 @@ class Descent:
         elif main.site.kind == "dispatch":
             steps.extend(self._dispatched(main, device))
         steps.extend(self._overriders(main, defined, device))
-        return [*steps, *self._others(ways, defined, operator, key, STEPS - 3 - len(steps))]
+        others = beside(ways)
+        stages = [(shared, way) for way in others if (shared := self._stage(way, main, defined, device)) is not None]
+        for shared, way in reversed(stages):
+            steps[shared:shared] = self._end_of(way, defined)
+        earlier = [way for _, way in stages]
+        return [*steps, *self._others([w for w in others if w not in earlier], main, defined, operator, key, STEPS - 3 - len(steps))]
 
-    def _others(self, ways: list[Way], start: Defined, operator: Operator, key: str, room: int) -> Iterator[Step]:
+    def _stage(self, way: Way, main: Way, start: Defined, device: str) -> int | None:
+        """The number of functions that a way shares with the main one, where it is put on a GPU's stream before that whenever that is; what
+        only keeps books is no stage.
+        """
+        if device != "cuda" or len(main.hops) > HOPS or way.site.alone or not {way.site.kind, main.site.kind} <= _QUEUED:
+            return None
+        if not set(way.site.conditions) <= set(main.site.conditions):
+            return None
+        shared = next((n for n, (a, b) in enumerate(zip(way.hops, main.hops, strict=False)) if a is not b), min(len(way.hops), len(main.hops)))
+        sites = self.tree.graph(device).sites((start, *main.hops)[shared])
+        begun = [w.site.order if len(w.hops) == shared else next((s.order for s in sites if w.hops[shared] in s.targets), -1) for w in (way, main)]
+        return shared if 0 <= begun[0] < begun[1] else None
+
+    def _others(self, others: list[Way], main: Way, start: Defined, operator: Operator, key: str, room: int) -> Iterator[Step]:
         """The ends of the ways beside the main one: each in short while there is room, then those of further stubs in full."""
-        library = ways[0].site.kind == "library"  # what runs without it is told in full
+        library = main.site.kind == "library"  # what runs without it is told in full
         blocks: list[list[Step]] = []
         further: list[list[Step]] = []
-        for way in beside(ways):
+        for way in others:
             if sum(map(len, blocks)) > room:
                 break
             if way.registration is None:
@@ -166,6 +189,11 @@ class Descent:
                 if around or not blocks.isdisjoint(site.call.arguments):
                     yield passed, definition_step("kernel", site.targets[0], "runs the block that it is handed")
                     return
+
+    def _choosers(self, way: Way, device: str) -> tuple[Defined, ...]:
+        """The functions that choose a kernel for a launch which has only a name for it: `kernel_fn<<<…>>>(p)` in a lambda."""
+        kernel = way.site.targets[0] if way.site.kind == "launch" and way.site.targets else None
+        return self.tree.graph(device).handed.choosers(kernel, way.at) if kernel is not None and kernel.name != bare(way.site.name) else ()
 
     def _end_of(self, way: Way, start: Defined) -> Iterable[Step]:
         """The end of a way beside the main one; a Metal kernel only when its name can be told."""
@@ -220,7 +248,8 @@ class Descent:
         if way.site.kind != "metal":
             return []
         bodies = (start, *way.hops)
-        given = dict.fromkeys(t for d in bodies for c in d.fact.calls for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
+        told = (c for d in bodies for c in d.fact.calls if member(c.name) not in METAL_REQUESTS)  # what these ask for is known by condition
+        given = dict.fromkeys(t for c in told for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
         held = dict.fromkeys(t for d in bodies if d.use is None for t in self.tree.bodies.variables(d).literals)
         return self.tree.metal.find(way.site.texts, given) or self.tree.metal.find(way.site.texts, held)
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cartographer.link.arguments import is_lambda
+from cartographer.link.arguments import has_word, is_lambda
+from cartographer.link.conditions import together
 from cartographer.link.holdings import is_callable
+from cartographer.link.index import bare
+from cartographer.link.names import scope_of
+from cartographer.link.requests import Requests
 from cartographer.link.sites import Given
+from cartographer.scan.choices import choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     from cartographer.link.bodies import Bodies
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names, Scope
-    from cartographer.link.sites import Spot
+    from cartographer.link.sites import Site, Spot
     from cartographer.model.fact import Call
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -36,6 +42,11 @@ class Handed:
     names: Names
     bodies: Bodies
     device: str
+
+    @cached_property
+    def requests(self) -> Requests:
+        """Reads under which names Metal kernels are asked for."""
+        return Requests(self.bodies, self.names, self)
 
     def given(self, spot: Spot) -> tuple[Given, ...]:
         """The lambdas and functors among the arguments."""
@@ -83,16 +94,26 @@ class Handed:
             if any(name in a for a in spot.call.arguments):
                 yield from (Given(d.name, d.path, d.line) for d in self.names.functions(name, spot.scope)[:1] if self.bodies.follows(d))
 
-    def initial(self, spot: Spot) -> Iterator[str]:
-        """The texts with which the variables among the arguments begin: `const std::string kernel = "searchsorted_" + …;`."""
-        for argument in spot.call.arguments:
-            if spot.inside.use is None and _IDENTIFIER.fullmatch(argument):
-                yield from re.findall(rf"\b{argument}\s*=\s*([^;]*);", self.bodies.variables(spot.inside).text)
+    def initial(self, argument: str, spot: Spot) -> Iterator[str]:
+        """The texts with which a variable that is an argument begins: `const std::string kernel = "searchsorted_" + …;`."""
+        if spot.inside.use is None and _IDENTIFIER.fullmatch(argument):
+            yield from re.findall(rf"\b{argument}\s*=\s*([^;]*);", self.bodies.variables(spot.inside).text)
 
     def pointed(self, name: str, spot: Spot) -> Iterator[Defined]:
         """The functions that a variable points to: `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`."""
         for written in _QUALIFIED.findall(self.bodies.variables(spot.inside).assigned.get(name, "")):
             yield from sorted(self.names.functions(written, spot.scope), key=lambda d: d.fact.specialization != "float")[:1]
+
+    def sides(self, site: Site, spot: Spot) -> Iterator[Site]:
+        """A call through a variable; one for each function where a conditional operator chooses which it points to."""
+        chosen = self.bodies.variables(spot.inside).assigned.get(site.name, "") if spot.call.form == "call" and len(site.targets) > 1 else ""
+        every = choices(chosen, 0, len(chosen)) if "?" in chosen else []
+        parts = [(tuple(d for d in site.targets if has_word(chosen[c.begin : c.end], d.name)), c.condition) for c in every]
+        if not parts or [d for targets, _ in parts for d in targets] != list(site.targets):
+            yield site
+            return
+        for targets, condition in parts:
+            yield site._replace(targets=targets, conditions=together(site.conditions, (condition,)))
 
     def _classes(self, name: str, scope: Scope, *, callable_only: bool = False) -> Iterator[Given]:
         for cls in general(self.names.classes(name, scope)):
@@ -117,6 +138,22 @@ class Handed:
         methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end and self.names.has(d)]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
 
+    def is_up_to(self, cls: Defined, spot: Spot, called: Callable[[str, Spot], tuple[tuple[Defined, ...], str]]) -> bool:
+        """Whether a function of the tree that is handed a class, or an object of it, calls its methods: then it decides which of them
+        run: `GRUCell<CellParams>{}(input, hx, CellParams{…})`. `called` tells the methods that a call means.
+        """
+        methods = {d.name for d in self.index.methods.get((cls.path, cls.segments), ())}
+        for other in self.bodies.of(spot.inside).spots:
+            call = other.call
+            if call.form not in ("call", "construct") or not call.line <= spot.call.line <= max(call.line, call.end_line) or bare(call.name) == cls.name:
+                continue
+            if any(has_word(text, cls.name) for text in (call.template, *call.arguments)):
+                entered = self.names.functions(call.name, spot.scope) or tuple(m for c in self.names.classes(call.name, spot.scope) for m in self.runs(c))
+                asked = (s for d in entered for s in self.bodies.of(d).spots if s.call.form == "method" and s.last in methods)
+                if any(d.segments[:-1] == cls.segments for s in asked for d in called(s.last, s)[0]):
+                    return True
+        return False
+
     def constructors(self, cls: Defined) -> tuple[Defined, ...]:
         """The constructors of a class: one that is a graph builds it."""
         return tuple(d for d in self.index.methods.get((cls.path, cls.segments), ()) if d.name == cls.name)[:1]
@@ -134,26 +171,31 @@ class Handed:
         for assigned in re.findall(rf"\b{re.escape(name)}\s*=\s*([^;]*);", self.bodies.variables(inside).text):
             for match in _QUALIFIED.findall(assigned):
                 pointed.extend(d for d in self.names.functions(match, scope) if d.fact.kind in _KERNELS and d not in pointed)
-        return tuple(pointed) or tuple(sorted(self._called_back(scope, inside), key=_commonness))
+        return tuple(pointed) or tuple(sorted((kernel for kernel, _ in self._called_back(scope, inside)), key=_commonness))
 
-    def _called_back(self, scope: Scope, inside: Defined) -> Iterator[Defined]:
-        """The kernels that the functions which get one of our lambdas hand to it: `dispatch_cutlassF<scalar_t>(launchKernel, …)`."""
+    def choosers(self, kernel: Defined, inside: Defined) -> tuple[Defined, ...]:
+        """The functions, from the one that gets a lambda of ours to the one that hands a kernel to it; none for other kernels."""
+        return next((passed for handed, passed in self._called_back(scope_of(inside), inside) if handed is kernel), ())
+
+    def _called_back(self, scope: Scope, inside: Defined) -> Iterator[tuple[Defined, tuple[Defined, ...]]]:
+        """The kernels that the functions which get one of our lambdas hand to it, with the functions on the way:
+        `dispatch_cutlassF<scalar_t>(launchKernel, …)`.
+        """
         lambdas = self.bodies.variables(inside).lambdas
         asked = [c for c in inside.fact.calls if c.form == "call" and any(a in lambdas for a in c.arguments)]
-        waiting = [d for c in asked for d in self.names.functions(c.name, scope)[:1]]
+        waiting: list[tuple[Defined, tuple[Defined, ...]]] = [(d, (d,)) for c in asked for d in self.names.functions(c.name, scope)[:1]]
         seen: set[int] = set()
         while waiting and len(seen) < _CALLBACKS:
-            function = waiting.pop(0)
+            function, passed = waiting.pop(0)
             if id(function) in seen:
                 continue
             seen.add(id(function))
             own = {_IDENTIFIER.findall(p)[-1] for p in function.fact.parameters if _IDENTIFIER.search(p)}
             for call in function.fact.calls:
                 if call.name in own:
-                    for argument in call.arguments:
-                        yield from self._global(argument)
+                    yield from ((kernel, passed) for argument in call.arguments for kernel in self._global(argument))
                 elif call.form == "call" and own.intersection(call.arguments):
-                    waiting.extend(self.names.functions(call.name, scope)[:1])
+                    waiting.extend((d, (*passed, d)) for d in self.names.functions(call.name, scope)[:1])
 
     def _global(self, name: str) -> list[Defined]:
         return [d for d in self.index.named(name) if d.fact.kind == "kernel"][:1]

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
 
 _FORMAT = re.compile(r"_?\{\}.*$")
-_TYPES = re.compile(r"(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)\d*(?:_|$))+")  # of elements, at the end of a name
+# Of elements and of indices, at the end of a name.
+_TYPES = re.compile(r"(?:(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)\d*|\d+bit|idx\d+)(?:_|$))+")
 
 
 class MetalKernels:
@@ -28,7 +29,8 @@ class MetalKernels:
         for path in sorted(files):
             for fact in files[path].definitions if "/mps/" in path else ():
                 if fact.kind == "metal-kernel":
-                    self._places.setdefault(fact.name, Given(fact.name, path, fact.line))
+                    line = fact.start if fact.macro[:1] == ("host_name",) else fact.line  # the name begins what it names
+                    self._places.setdefault(fact.name, Given(fact.name, path, line))
 
     def find(self, asked: Iterable[str], given: Iterable[str]) -> list[Given]:
         """The kernels that a request can mean: its own literals, or literals of callers put before or after them."""

@@ -77,7 +77,7 @@ class Way(NamedTuple):
     @property
     def end(self) -> tuple[str, str, int, str]:
         """What tells ways apart: where they end."""
-        return (self.site.kind, self.site.path, self.site.line, self.site.name if self.site.kind == "stub" else "")
+        return (self.site.kind, self.site.path, self.site.line, self.site.name if self.site.kind == "stub" else "".join(self.site.texts))
 
 
 class OperatorCall(NamedTuple):

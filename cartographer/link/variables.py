@@ -31,6 +31,9 @@ _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[(
 _RESULT = re.compile(r"auto(?<!\wauto)\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
 _ASSIGNED = re.compile(r"auto(?<!\wauto)\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
 _FLAG = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*([^;{}]*(?:is_\w+\(|[!=]=\s*(?:at::|c10::)?(?:k|DeviceType::))[^;{}]*);")
+_GIVEN = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*(\w+)\.(has_value|defined)\(\)\s*;")
+_BORROWED = re.compile(r"borrow_from_optional_tensor(?<!\wborrow_from_optional_tensor)\(\s*(\w+)\s*\)")
+_SET_TO = re.compile(r"(?<!\w)(\w+)\s*=\s*\*?\s*\(?\s*(?:at::)?\Z")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
@@ -77,9 +80,26 @@ class Variables:
 
     @cached_property
     def flags(self) -> dict[str, str]:
-        """Variables that hold whether a tensor is on a device: `const auto cpu = A.device() == kCPU;` -> `A.device() == kCPU`."""
+        """Variables that hold whether a tensor is on a device: `const auto cpu = A.device() == kCPU;` -> `A.device() == kCPU`; and those
+        that hold whether an optional has a value.
+        """
         found = ((m[1], m[2].strip()) for m in _FLAG.finditer(self.text))
-        return {name: text for name, text in found if asks(text)}
+        return {**{name: text for name, text in found if asks(text)}, **self._given}
+
+    @property
+    def _given(self) -> dict[str, str]:
+        """Variables that hold whether an optional has a value, asked of it or of the tensor in it: `const bool backward =
+        grad.defined();` after `const Tensor& grad = *(at::borrow_from_optional_tensor(grad_opt));` -> `grad_opt.has_value()`.
+        """
+        asked = _GIVEN.findall(self.text)
+        if not asked:
+            return {}
+        tensors = {}
+        for match in _BORROWED.finditer(self.text):
+            if (name := _SET_TO.search(self.text, max(0, match.start() - _LONGEST), match.start())) is not None:
+                tensors[name[1]] = match[1]
+        meant = ((flag, name if how == "has_value" else tensors.get(name, "")) for flag, name, how in asked)
+        return {flag: f"{name}.has_value()" for flag, name in meant if name}
 
     @cached_property
     def results(self) -> dict[str, str]:

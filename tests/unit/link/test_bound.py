@@ -54,6 +54,7 @@ SIDES = "if ({0}) {{\n  yes<<<8, 8>>>(p);\n}} else {{\n  no<<<8, 8>>>(p);\n}}"
     ("void run(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }", "run(self, true);", ["yes"]),
     ("void run(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }", "run(self, self.flag());", ["no", "yes"]),
     ("void run(const Tensor& t, bool flag = false) { " + SIDES.format("flag && n > 2") + " }", "run(self);", ["no"]),
+    ("void run(const Tensor& t, bool flag = false);\nvoid run(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }", "run(self);", ["no"]),
     ("void run(const Tensor& t, bool flag) { flag = flag || t.on(); " + SIDES.format("flag") + " }", "run(self, false);", ["no", "yes"]),
     ("void run(const Tensor& t, std::optional<int> n = std::nullopt) { " + SIDES.format("n.has_value()") + " }", "run(self);", ["no"]),
     ("void run(const Tensor& t, std::optional<Tensor> n = std::nullopt) { " + SIDES.format("n.has_value()") + " }", "run(self, self);", ["yes"]),

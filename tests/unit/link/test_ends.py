@@ -134,3 +134,13 @@ def test_what_the_tree_chooses_for_a_build_comes_before_what_it_has_for_others()
         libraries = [s for role, s, _ in found("cuda/F.cpp", body, "CUDA", files={N + "cuda/Solver.h": text}) if role == "library"]
         assert libraries[0] == first
         assert len(libraries) == 2
+
+
+def test_what_is_put_on_the_stream_before_the_main_kernel_stands_before_it():
+    body = ("__global__ void f_kernel(int p) {\n}\nvoid f_prepared(int* p) {\n  cub::DeviceRadixSort::SortKeys(p);\n}\nvoid f_go(int n) {\n  f_kernel<<<1, 2, 0, s>>>(n);\n}\n"
+            "Tensor f_cuda(const Tensor& self) {\n  if (n > 0) {\n    FIRST;\n    SECOND;\n  }\n}\n")
+    f = operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda")
+    for first, second in (("f_prepared(p)", "f_go(n)"), ("f_go(n)", "f_prepared(p)")):
+        files = {N + "cuda/F.cu": f"namespace at::native {{\n{body.replace('FIRST', first).replace('SECOND', second)}}}\n"}
+        wanted = ["SortKeys", "f_kernel"]
+        assert [s for role, s, _ in steps(files, f) if role in ("library", "device")] == (wanted if first == "f_prepared(p)" else wanted[::-1])

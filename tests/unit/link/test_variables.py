@@ -46,3 +46,10 @@ def test_results_and_what_calls_nothing() -> None:
     assert known.results == {"result": "other::make"}
     assert known.assigned == {"pointer": "flag ? first : second"}
     assert known.aliases == {"Gemm": "cutlass::gemm::device::Gemm", "op_t": "at::native::AddFunctor"}
+
+
+def test_flags_that_hold_whether_an_optional_has_a_value():
+    text = ("void f(const std::optional<Tensor>& grad_opt, const std::optional<Tensor>& bias_opt, std::optional<int64_t> size) {\n"
+            "  const Tensor& grad = *(at::borrow_from_optional_tensor(grad_opt));\n  auto owned = borrow_from_optional_tensor(bias_opt);\n"
+            "  const bool backward = grad.defined();\n  bool sized = size.has_value();\n  bool other = self.defined();\n  const bool cpu = self.device() == kCPU;\n}\n")
+    assert Variables(text, 1).flags == {"backward": "grad_opt.has_value()", "sized": "size.has_value()", "cpu": "self.device() == kCPU"}

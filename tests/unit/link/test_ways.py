@@ -106,7 +106,7 @@ def test_kernels_that_a_macro_heads_and_kernels_handed_to_a_callback():
     assert [(role, line) for role, _, line in cuda(body)] == [("entry", 6), ("device", 3)]
     body = ("__global__ void first(int* p) {}\ntemplate <typename T> void each(T cb) {\n  cb(Kernel<float>(), first);\n}\n"
         "void f_cuda(const Tensor& self) {\n  auto launch = [&](auto k, auto fn) {\n    fn<<<8, 8>>>(p);\n  };\n  each(launch);\n}\n")
-    assert cuda(body) == [("entry", "f_cuda", 6), ("device", "first", 2)]
+    assert cuda(body) == [("entry", "f_cuda", 6), ("kernel", "each", 3), ("device", "first", 2)]
 
 
 def test_a_graph_of_cudnns_frontend_runs_by_its_method():

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The names under which a host asks for Metal kernels, as far as its text tells.
+
+A conditional operator chooses between whole names, or their beginnings, where the kernel is asked for, in a variable, or in
+a function that puts the name together: each is a request of its own, under its condition.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cartographer.link.arguments import arguments_at, parameter_name
+from cartographer.link.bodies import LITERALS
+from cartographer.link.conditions import closing, negation, together
+from cartographer.scan.choices import choices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cartographer.link.bodies import Bodies
+    from cartographer.link.conditions import Conditions
+    from cartographer.link.handed import Handed
+    from cartographer.link.names import Names
+    from cartographer.link.sites import Site, Spot
+
+_CALL = re.compile(r"\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=\()")
+_RETURN = re.compile(r"\breturn\b\s*([^;]*);")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_ALONE = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?![\w(:]|\.|->)")
+_WHOLE = re.compile(r"[\w.:>()-]+")  # what needs no brackets around it
+_Named = tuple[tuple[str, ...], "Conditions"]  # the literals of one name, and what chooses it
+
+
+class Requests:
+    """Reads what calls ask a library of shaders for."""
+
+    def __init__(self, bodies: Bodies, names: Names, handed: Handed) -> None:
+        self._bodies = bodies
+        self._names = names
+        self._handed = handed
+
+    def texts(self, spot: Spot) -> tuple[str, ...]:
+        """The literals in a request, or in what the variables that it names begin with."""
+        return _literals(spot.call.arguments) or _literals(t for a in spot.call.arguments for t in self._handed.initial(a, spot))
+
+    def parts(self, site: Site, spot: Spot) -> Iterator[Site]:
+        """A request; one for each name, where conditions choose between several."""
+        for texts, conditions in self._chosen(spot) or [(site.texts, ())]:
+            yield site._replace(texts=texts, conditions=together(site.conditions, conditions))
+
+    def _chosen(self, spot: Spot) -> list[_Named]:
+        name = spot.call.arguments[0] if spot.call.arguments else ""
+        initial = [name] if _literals((name,)) else list(self._handed.initial(name, spot))
+        return _sides(initial[0]) or self._given_back(initial[0], spot) if len(initial) == 1 else []
+
+    def _given_back(self, text: str, spot: Spot) -> list[_Named]:
+        """The names of which a function, called in a text, gives back one: by what it returns, or by how the variable begins that
+        it returns.
+        """
+        match = _CALL.match(text)
+        targets = self._names.functions(match[1], spot.scope) if match is not None else ()
+        if match is None or len(targets) != 1:
+            return []
+        body = self._bodies.text(targets[0])
+        returned = _RETURN.findall(body)
+        if len(returned) == 1 and _NAME.fullmatch(returned[0]):
+            returned = re.findall(rf"\b{returned[0]}\s*=(?!=)\s*([^;]*);", body)[:1]
+        given = zip(map(parameter_name, targets[0].fact.parameters), arguments_at(text, match.end()), strict=False)
+        values = {name: value if _WHOLE.fullmatch(value) else f"({value})" for name, value in given}
+        found = _sides(returned[0]) if len(returned) == 1 else []
+        return [(texts, tuple(_ALONE.sub(lambda m: values.get(m[0], m[0]), c) for c in conditions)) for texts, conditions in found]
+
+
+def _literals(expressions: Iterable[str]) -> tuple[str, ...]:
+    return tuple(t for e in expressions for t in LITERALS.findall(e))
+
+
+def _sides(expression: str) -> list[_Named]:
+    """The literals of an expression with the conditions that choose them; none unless conditions choose every one of them."""
+    if "?" not in expression:
+        return []
+    chosen = choices(expression, 0, len(expression))
+    found: dict[Conditions, list[str]] = {}
+    for match in LITERALS.finditer(expression):
+        found.setdefault(tuple(_bare(c.condition) for c in chosen if c.begin <= match.start() < c.end), []).append(match[1])
+    if () in found or any(not "".join(texts) for texts in found.values()):
+        return []
+    return [(tuple(texts), conditions) for conditions, texts in found.items()]
+
+
+
+def _bare(condition: str) -> str:
+    """A condition without brackets around all of it, those that its negation has apart."""
+    denied = negation(condition)
+    said = denied or condition
+    while said.startswith("(") and closing(said, 0) == len(said) - 1:
+        said = said[1:-1]
+    return f"!({said})" if denied else said

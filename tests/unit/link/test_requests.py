@@ -1,0 +1,61 @@
+"""Metal kernels whose names a conditional operator chooses."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sources import N, made, operator
+
+KERNELS = "".join(f"kernel void {name}(device float* p [[buffer(0)]]) {{\n}}\n" for name in ("take_from", "put_into", "put_into_slowly", "wide", "narrow", "add_to_32bit_float_idx32"))
+NAMED = (
+    "static std::string nameOf(ScalarType type, bool take, bool add, bool slow) {\n"
+    '  std::string name = take ? "take_from_"\n      : (add && (type != kBool)) ? "add_to_" : (slow ? "put_into_slowly_" : "put_into_");\n'
+    '  name += std::to_string(8);\n  return name;\n}\n'
+)  # fmt: skip
+ASKED = "static void run(Tensor& t, bool take, bool add) {\n  const bool slow = deterministic() && !add;\n  auto name = nameOf(t.scalar_type(), take, add, slow);\n  auto state = lib.getPipelineStateForFunc(name);\n}\n"
+
+
+def device(body, key="MPS"):
+    files = {N + "mps/operations/G.mm": f"namespace at::native {{\n{body}}}\n", N + "mps/kernels/G.metal": KERNELS}
+    g = operator("g(Tensor self) -> Tensor", key, "at::native::g_mps")
+    return [(s.symbol, s.branch) for s in made(files, g)[0].chain(g, key).steps if s.role == "device"]
+
+
+def test_a_name_that_a_function_chooses_by_what_it_is_called_with():
+    body = NAMED + ASKED + "Tensor g_mps(const Tensor& self) {\n  run(self, TAKE, add);\n}\n"
+    assert device(body.replace("TAKE", "true")) == [("take_from", "")]
+    usual, *others = device(body.replace("TAKE", "false"))
+    assert usual == ("put_into", "!(add && (t.scalar_type() != kBool)) && !(slow)")
+    assert sorted(others) == [("add_to_32bit_float_idx32", "add && (t.scalar_type() != kBool)"), ("put_into_slowly", "!(add && (t.scalar_type() != kBool)) && slow")]
+
+
+def test_names_chosen_where_the_kernel_is_asked_for():
+    asked = "Tensor g_mps(const Tensor& self) {\n  auto state = lib.getPipelineStateForFunc(NAME);\n}\n"
+    assert device(asked.replace("NAME", 'far ? "wide" : "narrow"')) == [("narrow", "!(far)"), ("wide", "far")]
+    assert device(asked.replace("  auto", '  const std::string name = far ? "wide" : "narrow";\n  auto').replace("NAME", "name")) == [("narrow", "!(far)"), ("wide", "far")]
+
+
+def test_names_chosen_by_what_a_call_leaves_to_a_default():
+    asked = 'void ask(const Tensor& t, bool far = false);\nvoid ask(const Tensor& t, bool far) {\n  auto state = lib.getPipelineStateForFunc(far ? "wide" : "narrow");\n}\n'
+    assert device(asked + "Tensor g_mps(const Tensor& self) {\n  ask(self);\n}\n") == [("narrow", "")]
+
+
+def test_what_is_chosen_is_but_a_part_of_the_name():
+    asked = 'Tensor g_mps(const Tensor& self) {\n  auto state = lib.getPipelineStateForFunc("put_into" + (slow ? "_slowly" : ""));\n}\n'
+    assert device(asked) == [("put_into", "")]
+
+
+def test_what_a_call_gives_for_an_optional_settles_a_flag_that_asks_for_it():
+    body = ("static void pad(const Tensor& t, const std::optional<Tensor>& grad_opt) {\n  const Tensor& grad = *(at::borrow_from_optional_tensor(grad_opt));\n"
+            '  const bool backward = grad.defined();\n  if (!backward) {\n    auto state = lib.getPipelineStateForFunc("wide");\n  } else {\n'
+            '    auto state = lib.getPipelineStateForFunc("narrow");\n  }\n}\nTensor g_mps(const Tensor& self) {\n  pad(self, GIVEN);\n}\n')
+    assert device(body.replace("GIVEN", "std::nullopt")) == [("wide", "")]
+    assert device(body.replace("GIVEN", "self")) == [("narrow", "")]
+    assert device(body.replace("GIVEN", "any")) == [("wide", "!grad_opt.has_value()"), ("narrow", "grad_opt.has_value()")]
+
+
+def test_a_kernel_under_a_host_name_stands_where_that_name_does():
+    kernels = 'template <typename T> kernel void many(device T* p [[buffer(0)]]) {\n}\ntemplate [[host_name("many_float")]] kernel void\nmany<float>(device float* p [[buffer(0)]]);\n'
+    files = {N + "mps/operations/G.mm": 'namespace at::native {\nTensor g_mps(const Tensor& self) {\n  auto state = lib.getPipelineStateForFunc("many_float");\n}\n}\n', N + "mps/kernels/G.metal": kernels}
+    g = operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps")
+    assert [(s.symbol, s.line) for s in made(files, g)[0].chain(g, "MPS").steps if s.role == "device"] == [("many_float", 3)]
