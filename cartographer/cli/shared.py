@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
 def atlas_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--atlas`: a folder, a database, or the tag of an atlas that is known."""
     return click.option("--atlas", "-a", metavar="ATLAS", help="A folder with an atlas.db, the file, or its tag. Default: the newest.")(function)
+
+
+def output_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--output`: a file; `-` is standard output, as everywhere (a file of that name is `./-`)."""
+    def chosen(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Path | None:
+        return None if value in {None, "-"} else Path(str(value))
+
+    return click.option("--output", "-o", type=click.Path(dir_okay=False), callback=chosen,
+                        help="The file to write. Default, and -: standard output.")(function)  # fmt: skip
 
 
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -134,6 +134,17 @@ def test_export(run, folder, tmp_path):
     assert run("export", str(folder), "-o", "/nowhere/out.jsonl", atlas=False).returncode == 1
 
 
+@pytest.mark.parametrize("words", [("export", "{0}"), ("diff", "{0}", "{0}")])
+def test_a_dash_is_standard_output(run, folder, tmp_path, words):
+    asked = [word.format(folder) for word in words]
+    done = run(*asked, "-o", "-", atlas=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run(*asked, atlas=False).stdout != ""
+    assert not (tmp_path / "-").exists()
+    assert run(*asked, "-o", "./-", atlas=False).stdout == ""
+    assert (tmp_path / "-").read_text(encoding="utf-8").strip() == done.stdout.strip()
+
+
 def test_broken_pipe_is_quiet(folder):
     reader, writer = os.pipe()
     running = subprocess.Popen([*COMMAND, "export", str(folder)], stdout=writer, stderr=subprocess.PIPE, text=True)
