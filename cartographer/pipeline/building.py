@@ -63,6 +63,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     out = request.out or request.shelf / folder_of(tree.info.tag)
     collected = request.out is None and not (request.shelf / "atlas.db").exists()
     writer.check_writable(out)
+    if request.html:
+        _check_front(out)
     releases = releases_of(tree, request.beside, cache)
     followed = lineage.lineage(releases, cache, progress)
     inputs = inputs_digest(tree)
@@ -105,6 +107,12 @@ def has_pages(out: Path) -> bool:
     from cartographer.render.known import STATUS
 
     return (out / STATUS).is_file()
+
+
+def _check_front(out: Path) -> None:
+    from cartographer.render.known import check_front
+
+    check_front(out)
 
 
 def settle_alone(fresh: Path, out: Path, progress: Progress) -> None:

@@ -55,9 +55,12 @@ def is_shelf(folder: Path) -> bool:
 
 
 def check_shelf(root: Path) -> None:
-    """Raise UsageError when a folder holds one atlas itself, whose pages stand where the list of several would."""
+    """Raise UsageError when a folder holds one atlas itself, or a page of somebody else's, where the list of several would stand."""
+    from cartographer.render.known import check_front
+
     if (root / database.FILE_NAME).is_file():
         raise UsageError(f"{root} holds one atlas itself", hint="name another folder with --out: each release gets a folder of its own in it")
+    check_front(root)
 
 
 def build_all(
