@@ -213,3 +213,17 @@ def test_releases_of_a_clone_are_not_opened_before_they_are_built(monkeypatch, t
     assert build_all([SourceRequest(version=tag, url="file:///nowhere") for tag in ("v1.1.0", "v1.2.0")], tmp_path, SilentProgress()) == ()
     with pytest.raises(AssertionError, match="wheel"):
         build_all([SourceRequest(source=f"{tag}.wheel") for tag in ("a", "b")], tmp_path, SilentProgress())
+
+
+def test_the_demo_is_no_release(mini_repo, tmp_path, monkeypatch):
+    """Its tag is one that PyTorch has too: beside real atlases it says nothing about when an operator came."""
+    monkeypatch.setenv("CARTOGRAPHER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        return CliRunner().invoke(commands, [*words], standalone_mode=False)
+
+    assert run("build", "--demo", "--no-html", "-q", "-j", "1").return_value == 0
+    assert "looked at 1 releases, v0.3.0" in run("history", "mul").stdout
+    assert run("build", "v0.1.0", "v0.2.0", "--repo", str(mini_repo), "--no-html", "-q", "-j", "1").return_value == 0
+    assert "looked at 2 releases, v0.1.0 to v0.2.0" in run("history", "mul").stdout
