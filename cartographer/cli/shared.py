@@ -39,15 +39,28 @@ def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def open_atlas(named: str | None) -> Iterator[Reader]:
-    """The atlas that a command means; what it holds is not believed blindly. Raises StoreError."""
+def open_atlas(named: str | None, *, quiet: bool = False) -> Iterator[Reader]:
+    """The atlas that a command means; what it holds is not believed blindly. Raises StoreError.
+
+    Where none is named and there are several, whoever asks may think of another release: a person is told which one
+    answers, and an error for a name that it does not have tells so too.
+    """
+    from cartographer.errors import NotFound
     from cartographer.query import atlases
     from cartographer.store.doubt import doubting
     from cartographer.store.reader import Reader
 
     path = atlases.chosen(named)
+    others = "" if named else atlases.names(without=path)
+    if others and not quiet and sys.stderr.isatty():
+        click.echo(f"# the atlas of {path.parent.name}, the newest (--atlas takes another: {others})", err=True)
     with doubting(path), Reader(path) as reader:
-        yield reader
+        try:
+            yield reader
+        except NotFound as error:
+            if others:
+                error.hint = "\n".join(filter(None, (error.hint, f"this is the atlas of {path.parent.name}, the newest; --atlas takes another: {others}")))
+            raise
 
 
 def typed(words: Iterable[str]) -> str:
@@ -107,7 +120,7 @@ def complete_operator(ctx: click.Context, param: click.Parameter, incomplete: st
     from cartographer.errors import CartographerError
 
     try:
-        with open_atlas(ctx.params.get("atlas")) as reader:
+        with open_atlas(ctx.params.get("atlas"), quiet=True) as reader:
             return [CompletionItem(name) for name in reader.lookup.completions(incomplete)]
     except CartographerError:
         return []

@@ -110,6 +110,25 @@ def test_newest_atlas_is_found(run, folder, tmp_path):
     assert "operators" in run("list", atlas=False).stdout
 
 
+def test_which_of_several_atlases_answers(run, folder, tmp_path):
+    """Who names none may think of another release."""
+    for number, tag in enumerate(("v1.0.0", "v2.0.0")):
+        (tmp_path / "atlas" / tag).mkdir(parents=True)
+        target = tmp_path / "atlas" / tag / "atlas.db"
+        target.write_bytes((folder / "atlas.db").read_bytes())
+        os.utime(target, (1000 + number, 1000 + number))
+    assert "the atlas of v2.0.0, the newest; --atlas takes another: v1.0.0" in run("where", "sofmax", atlas=False).stderr
+    assert "v1.0.0" not in run("where", "sofmax", "--atlas", "v2.0.0", atlas=False).stderr
+    assert "there are v2.0.0, v1.0.0" in run("where", "add", "--atlas", "v3.0.0", atlas=False).stderr
+    assert run("where", "add", atlas=False).stderr == "", "scripts are told nothing that they did not ask for"
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "CARTOGRAPHER_CACHE": str(tmp_path / "cache")}
+    subprocess.run([*COMMAND, "where", "add"], stdout=subprocess.DEVNULL, stderr=theirs, cwd=tmp_path, env=environment, timeout=60, check=True)
+    os.close(theirs)
+    assert "# the atlas of v2.0.0, the newest (--atlas takes another: v1.0.0)" in os.read(ours, 1000).decode()
+    os.close(ours)
+
+
 def test_atlases_elsewhere_are_remembered(run, folder, tmp_path, monkeypatch):
     from cartographer.query import atlases
 
