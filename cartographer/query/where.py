@@ -75,7 +75,10 @@ def backend_called(reader: Reader, text: str) -> str:
 
 
 def not_found(reader: Reader, text: str) -> NotFound:
-    """The error for a name that nothing carries."""
+    """The error for a name that nothing carries, or that is a folder's."""
+    folder = text.strip().strip("/").removeprefix("./")
+    if "/" in folder and reader.lookup.is_folder(folder):
+        return NotFound(f"{folder} is a folder", hint=f"its page says what lies in it and who owns it: source/{folder}/index.html (cartographer serve)\nwhen its lines came in: cartographer strata {folder}")
     near = operators.near_misses(reader.lookup, text)
     hint = f"did you mean {', '.join(near)}?" if near else f"try: cartographer search {text!r}"
     return NotFound(f"nothing in this atlas is called {text!r}", hint=hint)
