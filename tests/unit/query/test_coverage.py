@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cartographer.errors import NotFound
+from cartographer.errors import UsageError
 from cartographer.model.location import Location
 from cartographer.model.operator import Operator, Origin, Registration
 from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
@@ -52,7 +52,7 @@ def test_backends_are_told_from_layers():
 
 
 def test_an_unknown_backend_names_near_ones():
-    with pytest.raises(NotFound) as error:
+    with pytest.raises(UsageError) as error:
         coverage(ROWS, "MPSS")
     assert "MPS" in error.value.hint
 
