@@ -54,6 +54,7 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
         raise UsageError("an empty name", hint="for example: cartographer where index_select --backend CUDA")
     named = operators.resolve(reader.lookup, text) or operators.in_sentence(reader.lookup, text)
     if named is None:
+        _check_alone(reader, text)
         from cartographer.query import reverse
 
         back = reverse.backwards(reader, text, backend)
@@ -63,6 +64,13 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
     whole = [reader.routes(name) for name in named.names]
     chosen = None if backend is None else backend_called(reader, backend)
     return Where(text, named, _descents(whole, chosen), chosen)
+
+
+def _check_alone(reader: Reader, text: str) -> None:
+    """Raise UsageError for several operators at once: as a symbol they would be read as one of them."""
+    words = text.replace(",", " ").split()
+    if len(words) > 1 and all(word.isidentifier() and operators.resolve(reader.lookup, word) for word in words):
+        raise UsageError(f"{len(words)} names at once", hint=f"ask for one at a time: cartographer where {words[0]}")
 
 
 def backend_called(reader: Reader, text: str) -> str:

@@ -49,6 +49,7 @@ def test_show_and_search(run):
     assert run("search", "add").stdout.splitlines()[0].startswith("operator   aten::add ")
     assert json.loads(run("search", "add", "--json", "-n", "2").stdout)[0]["kind"] == "operator"
     assert run("search", "nothingofthekind").returncode == 1
+    assert [run("search", words).returncode for words in ("", "%_*?")] == [2, 2]
 
 
 def test_not_found_names_near_misses(run):

@@ -244,6 +244,12 @@ def test_brackets_are_an_operator(folder, tmp_path):
         where(reader, "x[mask]")
 
 
+@pytest.mark.parametrize("text", ["add softmax", "add, softmax", "softmax,add,softmax"])
+def test_several_names_are_not_read_as_one(reader, text):
+    with pytest.raises(UsageError, match="names at once"):
+        where(reader, text)
+
+
 def test_a_binding_says_where_it_is_written(reader):
     said = where(reader, "THPVariable_add").named.said
     assert "the build writes it into python_torch_functions_0.cpp by tools/autograd/gen_python_functions.py:300" in said
