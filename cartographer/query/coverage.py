@@ -73,7 +73,7 @@ def coverage(
 ) -> tuple[BackendCoverage, ...]:
     """Coverage of one backend, or of every backend that the atlas knows, from rows of a list or, telling fallbacks that are
     registered like kernels apart as well, from whole operators. `core`: only operators of the core set;
-    `missing`: list only what has neither a kernel nor a composite. Raises UsageError for a backend that there is not.
+    `missing`: list only what has neither a kernel nor a composite, or none that this source shows. Raises UsageError for a backend that there is not.
     """
     known = tuple(rows)
     chosen = [r for r in known if (not namespace or r.namespace == namespace) and (not core or "core" in r.tags)]
@@ -112,7 +112,7 @@ def _of_backend(rows: list[OperatorRow | Operator], key: str, *, missing: bool) 
         if how == OWN and _calls_fallback(row, key):
             how = FALLBACK
         counts[how] += 1
-        if not missing or how in (NOTHING, FALLBACK):
+        if not missing or how in (NOTHING, FALLBACK, UNTOLD):
             served.append(Served(row.name, how, words, row.build))
     return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(served))
 

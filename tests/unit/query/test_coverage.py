@@ -42,6 +42,8 @@ def test_one_backend_operator_by_operator():
 def test_what_an_out_of_tree_backend_must_register():
     (found,) = coverage(ROWS, "PrivateUse1", missing=True)
     assert [s.name for s in found.operators] == ["aten::mm", "aten::svd", "aten::odd"]
+    (mps,) = coverage(ROWS, "MPS", missing=True)
+    assert {s.name: s.how for s in mps.operators} == {"aten::svd": "fallback", "aten::odd": "not told"}, "a list that leaves out what is not told reads as complete"
     (core,) = coverage(ROWS, "PrivateUse1", missing=True, core=True)
     assert [s.name for s in core.operators] == ["aten::mm"]
 
