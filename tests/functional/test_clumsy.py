@@ -121,6 +121,7 @@ def test_what_is_named_is_what_the_error_names(run, places):
     """Not the folder that it stands in, nor another kind of thing."""
     assert f"{places['older']}: this is a file, not the folder of an atlas" in run("serve", places["older"])[2]
     assert f"{places['zero']}: this file is empty" in run("where", "add", "-a", places["zero"])[2]
+    assert f"{places['folder']}: not a git repository" in run("build", "--all-releases", "--repo", places["folder"])[2]
     assert "unpack it and name its folder" in run("build", "--source", places["file"], "--out", places["new"])[2]
 
 

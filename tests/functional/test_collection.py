@@ -225,5 +225,6 @@ def test_the_demo_is_no_release(mini_repo, tmp_path, monkeypatch):
 
     assert run("build", "--demo", "--no-html", "-q", "-j", "1").return_value == 0
     assert "looked at v0.3.0 alone; unknown" in run("history", "mul").stdout
+    assert run("list").stdout.split()[:2] == ["v0.3.0", "demo"]
     assert run("build", "v0.1.0", "v0.2.0", "--repo", str(mini_repo), "--no-html", "-q", "-j", "1").return_value == 0
     assert "looked at 2 releases, v0.1.0 to v0.2.0" in run("history", "mul").stdout
