@@ -99,6 +99,8 @@ def main_step(steps: Sequence[Step]) -> Step | None:
     roles = [step.role for step in steps]
     if "calls" in roles and not {"registration", "device", "library"} & set(roles):
         return steps[0]
+    if not {"device", "library"} & set(roles) and sum(step.role == "calls" and step.branch.startswith("case ") for step in steps) > 1:
+        return steps[0]  # the stub that chooses the side does no work: scaled_dot_product_attention
     if "stub" in roles and _switches(steps[: roles.index("stub") + 1]):
         return steps[0]
     kernels: list[Step] = []
