@@ -262,11 +262,14 @@
     if (words.length === 1 && words[0] !== query) { return find(words[0]); }
     var found = [], asked = termsOf(query), named = words.length ? namedIn(query) : {};
     var names = ["0", "files", "kernels"].concat(shardsOf(query).map(function (key) { return "s-" + key; }));
-    var tail = query.split(/::|\./).filter(Boolean).pop() || "", inner = tail !== query && tail.length > 1;
+    var parts = query.split(/::|\./).filter(Boolean), tail = parts[parts.length - 1] || "", inner = tail !== query && tail.length > 1;
+    var spelled = /^torch\.\w+\.\w+$/.test(query) ? parts.slice(1).join("_") : null;  // torch.linalg.svd is linalg_svd
+    var path = query.indexOf("/") > 0 ? query.replace(/\/$/, "") : null;  // the whole path of a file or a folder
     names.forEach(function (name) {
       (rows[name] || []).forEach(function (row) {
         var points = row.kind === "guide" ? guideScore(row, query) : asked ? termsScore(row, asked) : score(row.low, query);
-        if (points < 0 && inner && row.kind === "operator" && !row.later && row.base === tail) { points = 1800; }  // at::native::add, F.softmax
+        if (points < 0 && inner && row.kind === "operator" && !row.later && row.base === tail) { points = row.low.indexOf("::") < 0 ? 1800 : 1850; }  // at::native::add, F.softmax
+        if (row.low === path || (spelled && !row.later && row.base === spelled)) { points = 0; }
         if (named.hasOwnProperty(row.low) && (points < 0 || points > 1900 + row.low.length)) { points = 1900 + row.low.length; }
         if (points < 0 && row.kind === "operator" && row.low.length > 4 && words.indexOf(row.low) >= 0) { points = 2400 + row.low.length; }
         if (points >= 0) { found.push([points + WEIGHT[row.kind] + (row.later || 0) - (row.reached ? 300 : 0), row]); }
@@ -306,6 +309,8 @@
   function search() {
     if (!rows["0"]) { load("0", search); return; }
     var query = input.value.trim().toLowerCase().replace(/^aten::/, "").replace(/^torch\.ops\.aten\./, "");
+    var brackets = /^[a-z_][\w.]*\[[^\[\]]*\](\s*=(?!=).*)?$/.exec(query);  // x[mask], x[1:] = y: Python's brackets are operators
+    if (brackets) { query = brackets[1] ? "index_put_" : "index"; }
     load("files", again); load("kernels", again);
     shardsOf(query).forEach(function (key) { load("s-" + key, again); });
     list.textContent = ""; active = -1;

@@ -37,7 +37,8 @@ class WheelArchive:
             self._zip = zipfile.ZipFile(path)
         except (OSError, EOFError, zipfile.BadZipFile, ValueError, ArithmeticError, struct.error, RuntimeError) as error:
             raise CheckoutError(
-                f"not a readable wheel: {error}", where=str(path), hint="Download it again: the file may be cut short.",
+                f"not a readable wheel: {error}", where=str(path),
+                hint="Download it again: the file may be cut short." if path.suffix == ".whl" else "--source takes a .whl file or a folder: of a source archive, unpack it and name its folder.",
             ) from error
         self._check()
         self._members = {info.filename: info for info in self._zip.infolist() if not info.filename.endswith("/")}

@@ -91,10 +91,12 @@ def show_command(op: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
 @atlas_option
 def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
     """Find operators, Python names, bindings, Nodes, kernels, stubs, files and symbols by words of their names."""
-    from cartographer.errors import NotFound
+    from cartographer.errors import NotFound, UsageError
     from cartographer.query import search
 
     text = typed(words)
+    if not any(letter.isalnum() for letter in text):
+        raise UsageError("no letter and no digit to search for", hint="for example: cartographer search caching allocator")
     with open_atlas(atlas) as reader:
         hits = search.search(reader, text, limit, kinds or KINDS)
         if not hits:

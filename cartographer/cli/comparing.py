@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from cartographer.cli.shared import put
+from cartographer.cli.shared import output_option, put
 
 _LEVELS = click.Choice(["break", "maybe", "info"])
 
@@ -26,7 +26,7 @@ _LEVELS = click.Choice(["break", "maybe", "info"])
 @click.option("--core", is_flag=True, help="Only operators tagged core.")
 @click.option("--all", "everything", is_flag=True, help="List information one by one too.")
 @click.option("--fail-on", type=_LEVELS, help="Exit with 1 when there is a change of this level or above.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file to write. Default: standard output.")
+@output_option
 @click.option("--json-schema", is_flag=True, is_eager=True, expose_value=False, callback=lambda ctx, _, value: _print_schema(ctx) if value else None,
               help="Print the JSON Schema of --format json.")  # fmt: skip
 def diff_command(
@@ -69,7 +69,7 @@ def diff_command(
         try:
             output.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise CompareError(f"cannot be written: {error.strerror}", where=str(output)) from error
+            raise CompareError(f"cannot be written: {error.strerror}", where=str(output), hint="name another file with -o") from error
     return int(fail_on is not None and any(c.level >= Level[fail_on.upper()] for c in found.changes))
 
 

@@ -13,7 +13,7 @@ from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, 
 
 @click.command("coverage", short_help="Which operators a backend serves, and how.")
 @click.option("--backend", "-b", metavar="KEY", help="One backend (CUDA, MPS, PrivateUse1, ...), operator by operator. Default: all, in numbers.")
-@click.option("--missing", is_flag=True, help="Only operators that nothing serves: what a backend must register.")
+@click.option("--missing", is_flag=True, help="Only operators that nothing serves (what a backend must register), and those of which this source does not tell.")
 @click.option("--core", is_flag=True, help="Only operators tagged core.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @json_option

@@ -15,7 +15,12 @@ from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, 
 @json_option
 @atlas_option
 def strata_command(paths: tuple[str, ...], by_line: bool, as_csv: bool, as_json: bool, atlas: str | None) -> None:
-    """Show when the lines under PATH (a folder or a file; default: the whole tree) came in: by era, by year, by part."""
+    """Show when the lines under PATH (a folder or a file; default: the whole tree) came in: by era, by year, by part.
+
+    Of one line (PATH:LINE) the day, the commit, and the first release that has it.
+    """
+    from dataclasses import asdict
+
     from cartographer.errors import UsageError
     from cartographer.query import strata, strata_text
 
@@ -27,6 +32,10 @@ def strata_command(paths: tuple[str, ...], by_line: bool, as_csv: bool, as_json:
         dated = reader.strata()
         if by_line:
             put(strata.lines(dated, paths))
+            return
+        if paths and not as_csv and (asked := strata.line_asked(dated, paths[0])):
+            line = strata.laid(dated, *asked)
+            put([strata_text.line_text(line, ink())]) if not as_json else put_json(asdict(line))
             return
         found = strata.section(dated, paths[0] if paths else "")
         if as_json:

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from cartographer.cli.shared import atlas_option, open_atlas, put_data
+from cartographer.cli.shared import atlas_option, open_atlas, output_option, put_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command("export", short_help="Write an atlas as JSON lines.")
 @click.argument("named", required=False, metavar="[ATLAS]")
-@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file to write. Default: standard output.")
+@output_option
 @atlas_option
 def export_command(named: str | None, output: Path | None, atlas: str | None) -> None:
     """Write ATLAS as JSON lines: first the atlas, then one line an operator, sorted by name."""

@@ -40,8 +40,13 @@ def serve_command(named: str | None, port: int, no_browser: bool, atlas: str | N
 
 def _folder(named: str | None) -> Path:
     """The folder of the atlas that is meant, or one that lists several."""
+    from cartographer.errors import StoreError
     from cartographer.query import atlases, serve
+    from cartographer.store import database
 
     if named is not None and (Path(named) / serve.LIST).is_file():
         return Path(named)
-    return atlases.chosen(named).parent
+    found = atlases.chosen(named)
+    if found.name != database.FILE_NAME:
+        raise StoreError("this is a file, not the folder of an atlas", where=str(found), hint=f"name the folder; the database in it is called {database.FILE_NAME}")
+    return found.parent

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,21 +24,43 @@ def atlas_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--atlas", "-a", metavar="ATLAS", help="A folder with an atlas.db, the file, or its tag. Default: the newest.")(function)
 
 
+def output_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--output`: a file; `-` is standard output, as everywhere (a file of that name is `./-`)."""
+    def chosen(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Path | None:
+        return None if value in {None, "-"} else Path(str(value))
+
+    return click.option("--output", "-o", type=click.Path(dir_okay=False), callback=chosen,
+                        help="The file to write. Default, and -: standard output.")(function)  # fmt: skip
+
+
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--json`"""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 @contextmanager
-def open_atlas(named: str | None) -> Iterator[Reader]:
-    """The atlas that a command means; what it holds is not believed blindly. Raises StoreError."""
+def open_atlas(named: str | None, *, quiet: bool = False) -> Iterator[Reader]:
+    """The atlas that a command means; what it holds is not believed blindly. Raises StoreError.
+
+    Where none is named and there are several, whoever asks may think of another release: a person is told which one
+    answers, and an error for a name that it does not have tells so too.
+    """
+    from cartographer.errors import NotFound
     from cartographer.query import atlases
     from cartographer.store.doubt import doubting
     from cartographer.store.reader import Reader
 
     path = atlases.chosen(named)
+    others = "" if named else atlases.names(without=path)
+    if others and not quiet and sys.stderr.isatty():
+        click.echo(f"# the atlas of {path.parent.name}, the newest (--atlas takes another: {others})", err=True)
     with doubting(path), Reader(path) as reader:
-        yield reader
+        try:
+            yield reader
+        except NotFound as error:
+            if others:
+                error.hint = "\n".join(filter(None, (error.hint, f"this is the atlas of {path.parent.name}, the newest; --atlas takes another: {others}")))
+            raise
 
 
 def typed(words: Iterable[str]) -> str:
@@ -97,7 +120,7 @@ def complete_operator(ctx: click.Context, param: click.Parameter, incomplete: st
     from cartographer.errors import CartographerError
 
     try:
-        with open_atlas(ctx.params.get("atlas")) as reader:
+        with open_atlas(ctx.params.get("atlas"), quiet=True) as reader:
             return [CompletionItem(name) for name in reader.lookup.completions(incomplete)]
     except CartographerError:
         return []

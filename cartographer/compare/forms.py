@@ -38,7 +38,7 @@ FORMS: Mapping[str, Callable[[Comparison, bool, bool], str]] = {"text": _text, "
 
 def timeline_text(found: Sequence[Timeline], looked: Sequence[str]) -> Iterator[str]:
     """Each overload with its events, oldest first."""
-    yield f"looked at {len(looked)} releases, {looked[0]} to {looked[-1]}; unknown before {looked[0]}"
+    yield f"looked at {f'{len(looked)} releases, {looked[0]} to {looked[-1]}' if len(looked) > 1 else f'{looked[0]} alone'}; unknown before {looked[0]}"
     if looked[0].removeprefix("v").startswith("0."):
         yield "before v1.0 many operators were declared in Declarations.cwrap alone, which is not read: an operator may be older than it is said to be"
     for line in found:

@@ -17,7 +17,8 @@ from cartographer import __version__, resources
 from cartographer.checkout.cache import Cache, write_whole
 from cartographer.checkout.git_tree import GitTree
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
-from cartographer.checkout.versions import require_whole_list
+from cartographer.checkout.versions import LANDMARKS, require_whole_list
+from cartographer.errors import UsageError
 from cartographer.pipeline import lineage
 from cartographer.pipeline.lists import is_wanted
 from cartographer.pipeline.reading import read_atlas
@@ -63,6 +64,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     out = request.out or request.shelf / folder_of(tree.info.tag)
     collected = request.out is None and not (request.shelf / "atlas.db").exists()
     writer.check_writable(out)
+    if request.html:
+        _check_front(out)
     releases = releases_of(tree, request.beside, cache)
     followed = lineage.lineage(releases, cache, progress)
     inputs = inputs_digest(tree)
@@ -105,6 +108,15 @@ def has_pages(out: Path) -> bool:
     from cartographer.render.known import STATUS
 
     return (out / STATUS).is_file()
+
+
+def _check_front(out: Path) -> None:
+    """Raise UsageError when pages would lie among, or over, what is somebody else's."""
+    from cartographer.render.known import check_front
+
+    check_front(out)
+    if (out / LANDMARKS[0]).is_file():
+        raise UsageError(f"{out} is a PyTorch tree: thousands of pages would lie among its files", hint="name another folder with --out")
 
 
 def settle_alone(fresh: Path, out: Path, progress: Progress) -> None:

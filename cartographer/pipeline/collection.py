@@ -18,7 +18,7 @@ from cartographer.checkout.cache import Cache, write_whole
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest, remote_tags
-from cartographer.errors import CartographerError, NotFound, UsageError
+from cartographer.errors import CartographerError, CheckoutError, NotFound, UsageError
 from cartographer.model.change import Level, operators_by_level
 from cartographer.pipeline import lineage
 from cartographer.pipeline.building import BuildRequest, build, folder_of, has_pages, lock_of
@@ -55,9 +55,12 @@ def is_shelf(folder: Path) -> bool:
 
 
 def check_shelf(root: Path) -> None:
-    """Raise UsageError when a folder holds one atlas itself, whose pages stand where the list of several would."""
+    """Raise UsageError when a folder holds one atlas itself, or a page of somebody else's, where the list of several would stand."""
+    from cartographer.render.known import check_front
+
     if (root / database.FILE_NAME).is_file():
         raise UsageError(f"{root} holds one atlas itself", hint="name another folder with --out: each release gets a folder of its own in it")
+    check_front(root)
 
 
 def build_all(
@@ -122,6 +125,8 @@ def every_release(repo: str | None, sources: Sequence[str], progress: Progress) 
             raise NotFound(f"there is no torch-*.whl in {', '.join(sources)}")
         return tuple(SourceRequest(source=str(wheel)) for wheel in wheels)
     git_dir = find_git_dir(Path(repo)) if repo else None
+    if repo and git_dir is None and Path(repo).exists():  # no address either
+        raise CheckoutError("not a git repository", where=repo, hint="--repo takes the path or URL of a clone of PyTorch; unpacked trees go to --source, one by one.")
     known = repository_refs(Git(git_dir)) if git_dir else remote_tags(repo, progress)
     tags = sorted((ref.removeprefix("refs/tags/") for ref in known if ref.startswith("refs/tags/")), key=refs.release_order)
     releases = [tag for tag in tags if refs.is_release(tag)]

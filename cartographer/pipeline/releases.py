@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartographer.checkout import refs
+from cartographer.checkout.demo import is_demo
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest
@@ -194,10 +195,20 @@ def _wheels(given: Iterable[Path]) -> Iterator[Path]:
 
 
 def _atlas_lists() -> Iterator[OperatorList]:
+    """The lists of the atlases on this machine. The demo is no release of PyTorch, whatever its tag says: it counts when it is alone."""
+    demos = []
+    real = False
     for path in atlases.found():
         try:
             with doubting(path), Reader(path) as reader:
-                if (listed := reader.oplist()) is not None:
-                    yield listed
+                if (listed := reader.oplist()) is None:
+                    continue
+                if is_demo(reader.info().source.described):
+                    demos.append(listed)
+                    continue
         except CartographerError:
             continue
+        real = True
+        yield listed
+    if not real:
+        yield from demos

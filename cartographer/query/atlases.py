@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cartographer.store.values import AtlasInfo
 
 _LIST = "atlases.txt"
+_NAMED = 8  # atlases that an error names; `list` has them all
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,15 @@ def chosen(named: str | None) -> Path:
     for known in found():
         if named in {known.parent.name, known.parent.name.removeprefix("v")}:
             return known
+    if known_names := names():
+        raise StoreError("there is no such atlas", where=named, hint=f"there are {known_names}; build another with `cartographer build VERSION`")
     return database.locate(path)
+
+
+def names(without: Path | None = None) -> str:
+    """What `--atlas` takes for the atlases that can be found, newest first; "" when there is none."""
+    found_names = list(dict.fromkeys(path.parent.name for path in found() if without is None or path != without.resolve()))
+    return ", ".join([*found_names[:_NAMED], "..."] if len(found_names) > _NAMED else found_names)
 
 
 def all_known() -> Iterator[Known]:
@@ -123,11 +132,13 @@ def text(known: Iterable[Known], ink: Ink) -> Iterator[str]:
     """Atlases for people, a line each."""
     import time
 
+    from cartographer.checkout.demo import is_demo
+
     for found in known:
         written = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.written))
         if found.info:
             source = found.info.source
-            told = f"{ink.strong(f'{source.tag:<12}')} {source.kind.value:<10} {found.info.count('operators'):>6} operators"
+            told = f"{ink.strong(f'{source.tag:<12}')} {'demo' if is_demo(source.described) else source.kind.value:<10} {found.info.count('operators'):>6} operators"
         else:
             told = f"{ink.doubt('not readable')}: {found.problem}"
         yield f"{told}  {found.size / 1e6:>6.1f} MB  {written}  {ink.place(str(found.path.parent))}"

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.errors import NotFound
+from cartographer.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -73,7 +73,7 @@ def coverage(
 ) -> tuple[BackendCoverage, ...]:
     """Coverage of one backend, or of every backend that the atlas knows, from rows of a list or, telling fallbacks that are
     registered like kernels apart as well, from whole operators. `core`: only operators of the core set;
-    `missing`: list only what has neither a kernel nor a composite. Raises NotFound for a backend that there is not.
+    `missing`: list only what has neither a kernel nor a composite, or none that this source shows. Raises UsageError for a backend that there is not.
     """
     known = tuple(rows)
     chosen = [r for r in known if (not namespace or r.namespace == namespace) and (not core or "core" in r.tags)]
@@ -100,7 +100,7 @@ def _named(backend: str, rows: Sequence[OperatorRow | Operator]) -> str:
             return key
     near = difflib.get_close_matches(backend.lower(), [k.lower() for k in keys], 3, 0.5)
     names = [k for k in keys if k.lower() in near] or list(backends(rows))
-    raise NotFound(f"no dispatch key {backend}", hint=f"One of: {', '.join(names)}.")
+    raise UsageError(f"no dispatch key is called {backend!r}", hint=f"One of: {', '.join(names)}.")
 
 
 def _of_backend(rows: list[OperatorRow | Operator], key: str, *, missing: bool) -> BackendCoverage:
@@ -112,7 +112,7 @@ def _of_backend(rows: list[OperatorRow | Operator], key: str, *, missing: bool) 
         if how == OWN and _calls_fallback(row, key):
             how = FALLBACK
         counts[how] += 1
-        if not missing or how in (NOTHING, FALLBACK):
+        if not missing or how in (NOTHING, FALLBACK, UNTOLD):
             served.append(Served(row.name, how, words, row.build))
     return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(served))
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -154,8 +155,39 @@ def _imported_soonest(lookup: Lookup, start: set[str], wanted: set[str]) -> str 
 
 def _binding(lookup: Lookup, text: str) -> Named | None:
     """THPVariable_randn"""
-    found = lookup.by_binding(text.rpartition("::")[2])
-    return Named("the C function of a Python binding", found) if found else None
+    function = text.rpartition("::")[2]
+    found = lookup.by_binding(function)
+    return Named(f"the C function of a Python binding{_where_bound(lookup, function)}", found) if found else None
+
+
+def _where_bound(lookup: Lookup, function: str) -> str:
+    """Where the C function stands; the build writes most of them, so that no search in a clone finds it."""
+    written: dict[str, set[str]] = {}
+    for file, path, _, generator, line in lookup.binding_places(function):
+        if path is None:
+            written.setdefault(f" by {generator}:{line}" if generator else "", set()).add(file)
+    return "".join(f"; the build writes it into {', '.join(sorted(files))}{by}" for by, files in written.items())
+
+
+# x[mask], x[1:, None] = y; not the `foo[abi:cxx11]` and `foo[clone .cold]` of symbols
+_INDEXED = r"[A-Za-z_][\w.]*\[(?!abi:|clone\b)[^\[\]]*\](\s*=(?!=).*)?"
+
+
+def _indexing(lookup: Lookup, text: str) -> Named | None:
+    """x[mask], x[i, j] = y, torch.Tensor.__getitem__: no binding has these names, Python's brackets call a function written by hand"""
+    name = next(iter(spelling.python_names(text)), "").removeprefix("torch.Tensor.")
+    found = re.fullmatch(_INDEXED, text)
+    if found is None and name not in {"__getitem__", "__setitem__"}:
+        return None
+    sets = name == "__setitem__" or (found is not None and found[1] is not None)
+    function, operator = ("THPVariable_setitem", "aten::index_put_") if sets else ("THPVariable_getitem", "aten::index.Tensor")
+    bodies = lookup.symbols_called(function)
+    names = lookup.by_name(operator)
+    if not bodies or not names:
+        return None
+    said = "puts values there" if sets else "gives what is there"
+    return Named(f"Python's brackets: {function} takes numbers and slices by aten::select and aten::slice; a tensor or a mask {said} by {operator}",
+                 names, through=tuple(Through(s.qualname, s.path, s.line) for s in bodies[:1]))  # fmt: skip
 
 
 def _node(lookup: Lookup, text: str) -> Named | None:
@@ -206,7 +238,7 @@ def _preferred(names: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...
 
 
 _READINGS: tuple[Callable[[Lookup, str], Named | None], ...] = (
-    _full_name, _bare_name, _torch_ops, _python, _binding, _node, _cpp, _kernel,
+    _full_name, _bare_name, _torch_ops, _python, _binding, _node, _cpp, _kernel, _indexing,
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import re
 
 # Patterns are texts: `re` compiles the few that a question needs, and keeps them.
 _CALL = r"([\w.:~<>]+?)\(\s*(?:\.\.\.)?\s*\)?;?"
+_PYTHON_CALL = r"((?:torch|nn|F|[Tt]ensor)(?:\.\w+)+)\(.*\);?"  # as it stands in somebody's code, arguments and all
 _GRAD_FN = r"(?:grad_fn\s*=\s*)?<(\w+)(?: object)?(?: at 0x[0-9a-f]+)?>"
 _QUALIFIED = (
     r"(?:[A-Za-z_]\w*|\(anonymous(?: namespace)?\))(?:::(?:~?[A-Za-z_]\w*|\(anonymous(?: namespace)?\)|\{lambda[^}]*\}[^:<>,]*))*"
@@ -21,11 +22,11 @@ _SHORT = (("torch.nn.functional.", ("F.", "nn.functional.")), ("torch.nn.", ("nn
 
 
 def trimmed(text: str) -> str:
-    """`torch.add(...)` -> `torch.add`, `<AddBackward0 object at 0x7f>` -> `AddBackward0`; quotes and spaces go."""
+    """`torch.add(...)`, `torch.add(x, 1)` -> `torch.add`, `<AddBackward0 object at 0x7f>` -> `AddBackward0`; quotes and spaces go."""
     text = text.strip().strip("`'\"").strip()
     if "<" in text and (found := re.fullmatch(_GRAD_FN, text)):
         return found[1]
-    if "(" in text and (call := re.fullmatch(_CALL, text)):
+    if "(" in text and (call := re.fullmatch(_CALL, text) or re.fullmatch(_PYTHON_CALL, text, re.DOTALL)):
         return call[1]
     return text.removesuffix(";")
 

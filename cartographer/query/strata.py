@@ -6,8 +6,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+from bisect import bisect_left
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from cartographer.errors import NotFound
@@ -44,6 +46,18 @@ class Section:
     imports: tuple[Import, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class LaidLine:
+    """One line of a file, and the commit that it came in by; None where that is not known."""
+
+    path: str
+    line: int
+    commit: str | None = None
+    date: str | None = None
+    first_release: str | None = None
+    before: bool = False  # a shallow clone ends at this commit: the line is from then or before
+
+
 def chosen(strata: Strata, paths: Iterable[str]) -> list[FileDates]:
     """The dated files under some paths, all without any. Raises NotFound for a path that is not in the tree."""
     wanted = [path.strip("/").removeprefix("./") for path in paths]
@@ -73,6 +87,28 @@ def lines(strata: Strata, paths: Iterable[str] = ()) -> Iterator[str]:
             if before := sorted(ends & {name for _, name in runs if isinstance(name, str)}):
                 record["before"] = before  # a shallow clone ends at these: the lines are from then or before
             yield _encode(record)
+
+
+def laid(strata: Strata, path: str, line: int) -> LaidLine:
+    """When one line came in. Raises NotFound for a file or a line that is not there, and where lines have no dates."""
+    (dates,) = chosen(strata, [path])
+    if strata.level != "lines" or not dates.runs:
+        raise NotFound("this atlas dates files and not lines", hint=strata.reason or None)
+    ends = list(accumulate(lines for lines, _ in dates.runs))
+    if line > ends[-1]:
+        raise NotFound(f"{dates.path} has no line {line}, it ends with {ends[-1]}")
+    commit = dates.runs[bisect_left(ends, line)][1]
+    if commit < 0:
+        return LaidLine(dates.path, line)
+    first = strata.first_release[commit] if commit < len(strata.first_release) else -1
+    name, day = strata.commits[commit]
+    return LaidLine(dates.path, line, name, day, strata.releases[first] if first >= 0 else None, commit in strata.boundary)
+
+
+def line_asked(strata: Strata, text: str) -> tuple[str, int] | None:
+    """(path, line) of `aten/x.cpp:12`, when there is such a file."""
+    path, _, digits = text.removeprefix("./").rpartition(":")
+    return (path, int(digits[:10])) if path in strata.files and digits.isdecimal() and int(digits[:10]) else None
 
 
 def section(strata: Strata, path: str = "") -> Section:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cartographer.model.age import Age
     from cartographer.model.atlas import Strata
     from cartographer.query.ink import Ink
-    from cartographer.query.strata import DatedFile, Section
+    from cartographer.query.strata import DatedFile, LaidLine, Section
 
 _BAR = 40
 _PARTS = 24  # parts shown; all are in --json and --csv
@@ -36,6 +36,15 @@ def text(found: Section, strata: Strata, ink: Ink) -> Iterator[str]:
         for came in found.imports:
             mark = ", third-party" if came.vendored else ""
             yield f"  {came.date}  {came.commit[:10]}  {came.folder or 'all over'}: {came.lines:,} lines{mark}  {ink.faint(came.subject)}"
+
+
+def line_text(found: LaidLine, ink: Ink) -> str:
+    """One line of a file."""
+    place = ink.strong(f"{found.path}:{found.line}")
+    if found.commit is None:
+        return f"{place}: {ink.doubt('when it came in is not known')}"
+    said = f"{place} came in on {found.date}{' or before' if found.before else ''} by {ink.place(found.commit)}"
+    return f"{said}; the first release with it is {found.first_release}" if found.first_release else said
 
 
 def _span(age: Age) -> str:

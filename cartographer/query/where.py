@@ -54,6 +54,7 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
         raise UsageError("an empty name", hint="for example: cartographer where index_select --backend CUDA")
     named = operators.resolve(reader.lookup, text) or operators.in_sentence(reader.lookup, text)
     if named is None:
+        _check_alone(reader, text)
         from cartographer.query import reverse
 
         back = reverse.backwards(reader, text, backend)
@@ -63,6 +64,13 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
     whole = [reader.routes(name) for name in named.names]
     chosen = None if backend is None else backend_called(reader, backend)
     return Where(text, named, _descents(whole, chosen), chosen)
+
+
+def _check_alone(reader: Reader, text: str) -> None:
+    """Raise UsageError for several operators at once: as a symbol they would be read as one of them."""
+    words = text.replace(",", " ").split()
+    if len(words) > 1 and all(word.isidentifier() and operators.resolve(reader.lookup, word) for word in words):
+        raise UsageError(f"{len(words)} names at once", hint=f"ask for one at a time: cartographer where {words[0]}")
 
 
 def backend_called(reader: Reader, text: str) -> str:
@@ -75,7 +83,10 @@ def backend_called(reader: Reader, text: str) -> str:
 
 
 def not_found(reader: Reader, text: str) -> NotFound:
-    """The error for a name that nothing carries."""
+    """The error for a name that nothing carries, or that is a folder's."""
+    folder = text.strip().strip("/").removeprefix("./")
+    if "/" in folder and reader.lookup.is_folder(folder):
+        return NotFound(f"{folder} is a folder", hint=f"its page says what lies in it and who owns it: source/{folder}/index.html (cartographer serve)\nwhen its lines came in: cartographer strata {folder}")
     near = operators.near_misses(reader.lookup, text)
     hint = f"did you mean {', '.join(near)}?" if near else f"try: cartographer search {text!r}"
     return NotFound(f"nothing in this atlas is called {text!r}", hint=hint)
@@ -88,6 +99,8 @@ def main_step(steps: Sequence[Step]) -> Step | None:
     roles = [step.role for step in steps]
     if "calls" in roles and not {"registration", "device", "library"} & set(roles):
         return steps[0]
+    if not {"device", "library"} & set(roles) and sum(step.role == "calls" and step.branch.startswith("case ") for step in steps) > 1:
+        return steps[0]  # the stub that chooses the side does no work: scaled_dot_product_attention
     if "stub" in roles and _switches(steps[: roles.index("stub") + 1]):
         return steps[0]
     kernels: list[Step] = []

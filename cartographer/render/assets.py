@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING
 
 from cartographer import resources
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
 FOLDER = "assets"
 _ENDINGS = (".css", ".js", ".svg", ".png", ".woff2")
+
+
+def is_asset(name: str) -> bool:
+    """Whether a file bears a name as `collect` gives it, of this front end or an earlier one."""
+    return re.fullmatch(rf"[\w-]+\.[0-9a-f]{{10}}(?:{'|'.join(map(re.escape, _ENDINGS))})", name) is not None
 
 
 def collect() -> tuple[Mapping[str, str], Mapping[str, bytes]]:

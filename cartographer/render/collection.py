@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 LIST = "releases.js"  # marks a folder of atlases
 PAGES = "pages"
+_PART = b"ATLAS_PAGES["  # a list of the switcher begins so
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,19 @@ def draw_list(root: Path, shelved: Sequence[Shelved]) -> None:
     try:
         for address, data in wanted.items():
             _put(root / address, data)
-        for kind in (PAGES, assets.FOLDER):
-            for path in (root / kind).glob("*"):
-                if f"{kind}/{path.name}" not in wanted:
-                    path.unlink()
+        for path in (*(root / PAGES).glob("*.js"), *(root / assets.FOLDER).glob("*")):
+            if f"{path.parent.name}/{path.name}" not in wanted and _is_ours(path):
+                path.unlink()
     except OSError as error:
         raise RenderError(f"the list of releases cannot be written: {error.strerror or error}", where=error.filename or str(root)) from error
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file beside the list's own is an earlier one of them: the folder may hold pages and assets of others."""
+    if path.parent.name == assets.FOLDER:
+        return assets.is_asset(path.name)
+    with path.open("rb") as file:
+        return file.read(len(_PART)) == _PART
 
 
 def part_of(address: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.atomic import write_whole
+from cartographer.errors import UsageError
 from cartographer.render import urls
 from cartographer.render.site import anchor_of
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 STATUS = ".pages.json"  # address -> digest of every file of a site
 PAGES = ".drawn-from"  # what the pages of a site were drawn from, once all are there
+_OURS = (STATUS, "releases.js")  # a page beside one of these is ours, even one that was cut short; render/collection.py has the second
+_SIGN = b"drawn by cartographer"  # in the head of every page (templates/shared/masthead.html.jinja2, collection.html.jinja2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,16 @@ class KnownPages:
             if address in self.digests:
                 return f"{address}#{anchor_of(name)}"
         return None
+
+
+def check_front(folder: Path) -> None:
+    """Raise UsageError when the front page of a folder is somebody else's: ours would take its place."""
+    page = folder / urls.MAP
+    if any((folder / name).is_file() for name in _OURS):
+        return
+    with suppress(OSError):  # none is there, or none that can be read, which whoever writes will tell
+        if _SIGN not in page.read_bytes():
+            raise UsageError(f"{page} is no page of an atlas, and would be overwritten", hint="name a new or an empty folder with --out")
 
 
 def digest_of(data: bytes) -> str:

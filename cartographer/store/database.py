@@ -138,7 +138,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID:
-        raise StoreError("this is a database, but not an atlas", where=str(path), hint=_BUILD)
+        what = "this is a database, but not an atlas" if path.stat().st_size else "this file is empty"  # which SQLite takes for a new database
+        raise StoreError(what, where=str(path), hint=_BUILD)
     if version == 0:
         raise StoreError("this atlas was not written to its end", where=str(path), hint=_BUILD_AGAIN)
     if version < SCHEMA_VERSION:

@@ -67,6 +67,13 @@ class Lookup:
             function,
         )
 
+    def binding_places(self, function: str) -> tuple[tuple[str, str | None, int | None, str | None, int | None], ...]:
+        """The files of a C function: (file, path and line of one written by hand, path and line of what writes it in the build)."""
+        found = self._all(
+            "SELECT DISTINCT b.file, p.path, b.line, g.path, b.generator_line FROM binding b LEFT JOIN path p ON p.id = b.path"
+            " LEFT JOIN path g ON g.id = b.generator_path WHERE b.function = ? ORDER BY b.file, p.path, b.line", function)  # fmt: skip
+        return tuple(tuple(row) for row in found)
+
     def by_node(self, node: str) -> tuple[str, ...]:
         """Operators that record this autograd Node."""
         return self._names(
@@ -152,6 +159,10 @@ class Lookup:
         others = ("SELECT p.path FROM path p WHERE substr(p.path, -length(?)) = ? AND (p.id IN (SELECT path FROM operator)"
                   " OR p.id IN (SELECT path FROM formula) OR p.id IN (SELECT path FROM step) OR p.id IN (SELECT path FROM symbol_run)) ORDER BY p.path")  # fmt: skip
         return exact or self._names(scanned, "/" + name, "/" + name) or self._names(others, "/" + name, "/" + name)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether files of the tree stand below `path`."""
+        return bool(self._all("SELECT 1 FROM path WHERE path > ? AND path < ? LIMIT 1", f"{path}/", f"{path}0"))  # 0 follows / in ASCII
 
     def symbols_called(self, name: str) -> tuple[Symbol, ...]:
         """Symbols with this last name."""

@@ -258,3 +258,14 @@ def test_served_releases_without_scripts(browser, served):
         assert len(browser.run("[...document.querySelectorAll('th[scope=row] a')].map(a => a.href)")) == 3
     finally:
         browser.scripts(on=True)
+
+
+@pytest.mark.parametrize(("words", "page"), [
+    ("torch.fft.half", "op/fft_half.html"), ("x[mask]", "op/index_select.html"),
+    ("aten/src/ATen/native", "source/aten/src/ATen/native/index.html"), ("aten/src/ATen/native/", "source/aten/src/ATen/native/index.html"),
+    ("torch/__init__.py", "source/torch/__init__.py.html"),
+])  # fmt: skip
+def test_what_is_written_whole_comes_first(browser, shelf, words, page):
+    """Not an operator of another module, a page of the guide, or a longer path."""
+    ask(browser, shelf / "v0.3.0", words)
+    assert browser.run("document.querySelector('#results li').dataset.to").partition("#")[0] == page

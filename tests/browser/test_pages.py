@@ -91,3 +91,30 @@ def test_real_atlas(browser, axe, real_site, address):
 def test_several_releases(browser, axe, shelf, address):
     look(browser, axe, (shelf / address).as_uri())
     look_without_scripts(browser, (shelf / address).as_uri())
+
+
+def test_a_narrow_screen_hides_nothing(browser, shelf, small_site):
+    """The list of releases fits, names of files are not cut to pieces, and a drawing that is wider says so."""
+    browser.size(390)
+    browser.open((shelf / "index.html").as_uri())
+    assert browser.run("(s => s.scrollWidth - s.clientWidth)(document.querySelector('.scroll'))") <= 0
+    assert browser.run("getComputedStyle(document.querySelector('.shelf td:nth-child(6)'), '::before').content") == '"breaks "'
+    browser.open((small_site / "source/aten/src/ATen/native/index.html").as_uri())
+    assert browser.run("Math.min(...[...document.querySelectorAll('.listing tbody th')].map(th => th.getBoundingClientRect().width))") >= 140
+    for width, said in ((390, True), (1440, False)):
+        browser.size(width)
+        browser.open((small_site / "index.html").as_uri())
+        assert ("sideways" in browser.run("getComputedStyle(document.querySelector('.neat.pan + figcaption'), '::after').content")) is said
+
+
+def test_nothing_asks_for_what_only_scripts_answer(browser, small_site):
+    shown = "getComputedStyle(document.querySelector('.masthead .search')).display !== 'none'"
+    browser.size(1440)
+    browser.open((small_site / "index.html").as_uri())
+    assert browser.run(shown) is True
+    browser.scripts(False)
+    try:
+        browser.open((small_site / "index.html").as_uri())
+        assert browser.run(shown) is False
+    finally:
+        browser.scripts(True)

@@ -56,6 +56,15 @@ def no_html(*words):
     return ("build", *words, "--no-html", "-q", "-j", "1")
 
 
+def test_no_pages_among_the_files_of_a_source(command, tree):
+    before = sorted(tree.rglob("*"))
+    code, said = command("build", "--source", tree, "--out", tree, "-q", "-j", "1")
+    assert code == 2
+    assert "is a PyTorch tree" in said
+    assert "--out" in said
+    assert sorted(tree.rglob("*")) == before
+
+
 # --- which PyTorch?
 
 

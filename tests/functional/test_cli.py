@@ -49,6 +49,7 @@ def test_show_and_search(run):
     assert run("search", "add").stdout.splitlines()[0].startswith("operator   aten::add ")
     assert json.loads(run("search", "add", "--json", "-n", "2").stdout)[0]["kind"] == "operator"
     assert run("search", "nothingofthekind").returncode == 1
+    assert [run("search", words).returncode for words in ("", "%_*?")] == [2, 2]
 
 
 def test_not_found_names_near_misses(run):
@@ -110,6 +111,25 @@ def test_newest_atlas_is_found(run, folder, tmp_path):
     assert "operators" in run("list", atlas=False).stdout
 
 
+def test_which_of_several_atlases_answers(run, folder, tmp_path):
+    """Who names none may think of another release."""
+    for number, tag in enumerate(("v1.0.0", "v2.0.0")):
+        (tmp_path / "atlas" / tag).mkdir(parents=True)
+        target = tmp_path / "atlas" / tag / "atlas.db"
+        target.write_bytes((folder / "atlas.db").read_bytes())
+        os.utime(target, (1000 + number, 1000 + number))
+    assert "the atlas of v2.0.0, the newest; --atlas takes another: v1.0.0" in run("where", "sofmax", atlas=False).stderr
+    assert "v1.0.0" not in run("where", "sofmax", "--atlas", "v2.0.0", atlas=False).stderr
+    assert "there are v2.0.0, v1.0.0" in run("where", "add", "--atlas", "v3.0.0", atlas=False).stderr
+    assert run("where", "add", atlas=False).stderr == "", "scripts are told nothing that they did not ask for"
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "CARTOGRAPHER_CACHE": str(tmp_path / "cache")}
+    subprocess.run([*COMMAND, "where", "add"], stdout=subprocess.DEVNULL, stderr=theirs, cwd=tmp_path, env=environment, timeout=60, check=True)
+    os.close(theirs)
+    assert "# the atlas of v2.0.0, the newest (--atlas takes another: v1.0.0)" in os.read(ours, 1000).decode()
+    os.close(ours)
+
+
 def test_atlases_elsewhere_are_remembered(run, folder, tmp_path, monkeypatch):
     from cartographer.query import atlases
 
@@ -132,6 +152,17 @@ def test_export(run, folder, tmp_path):
     assert (done.returncode, done.stdout) == (0, "")
     assert (tmp_path / "out.jsonl").read_text().splitlines() == lines
     assert run("export", str(folder), "-o", "/nowhere/out.jsonl", atlas=False).returncode == 1
+
+
+@pytest.mark.parametrize("words", [("export", "{0}"), ("diff", "{0}", "{0}")])
+def test_a_dash_is_standard_output(run, folder, tmp_path, words):
+    asked = [word.format(folder) for word in words]
+    done = run(*asked, "-o", "-", atlas=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run(*asked, atlas=False).stdout != ""
+    assert not (tmp_path / "-").exists()
+    assert run(*asked, "-o", "./-", atlas=False).stdout == ""
+    assert (tmp_path / "-").read_text(encoding="utf-8").strip() == done.stdout.strip()
 
 
 def test_broken_pipe_is_quiet(folder):

@@ -42,7 +42,7 @@ USES = [
     ("diff {atlas} {atlas} -o /dev/full", {1, 2}), ("diff {atlas} {atlas} --kind nosuch", {0, 1, 2}), ("diff {atlas} {atlas} --backend nosuch", {0, 1, 2}), ("diff {atlas} {atlas} --level worst", {2}), ("diff {empty} {empty}", {1, 2}), ("diff {nul} {atlas}", {2}),
     ("history", {2}), ("history add --repo {folder}", {1, 2}), ("history add --repo {file}", {1, 2}), ("history add --wheel {file}", {1, 2}), ("history add --wheel {folder}", {1, 2}), ("history add --source {folder}", {1, 2}),
     ("history add --since x --repo {nowhere}", {1, 2}), ("history {empty} --source {folder}", {1, 2}), ("history add --wheel {device}", {1, 2}),
-    ("coverage -b NoSuch -a {atlas}", {0, 1, 2}), ("coverage -b {empty} -a {atlas}", {0, 1, 2}), ("coverage --csv --json -a {atlas}", {0, 2}), ("coverage -b {long} -a {atlas}", {0, 1, 2}), ("coverage -a {cut}", {1}),
+    ("coverage -b NoSuch -a {atlas}", {2}), ("coverage -b {empty} -a {atlas}", {0, 1, 2}), ("coverage --csv --json -a {atlas}", {0, 2}), ("coverage -b {long} -a {atlas}", {0, 1, 2}), ("coverage -a {cut}", {1}),
     ("strata nowhere -a {atlas}", {0, 1}), ("strata .. -a {atlas}", {0, 1}), ("strata / -a {atlas}", {0, 1}), ("strata {empty} -a {atlas}", {0, 1, 2}), ("strata {nul} -a {atlas}", {2}), ("strata a b c -a {atlas}", {0, 1, 2}), ("strata {long} -a {atlas}", {0, 1}),
     ("strata --lines --csv -a {atlas}", {0, 1, 2}), ("guide {nowhere}", {1}), ("guide --check {cut}", {1}), ("guide --check {odd}", {0, 1}), ("guide --places {empty} -a {atlas}", {0, 1, 2}), ("guide --places nosuch -a {atlas}", {0, 1, 2}),
     ("line pink", {2}), ("line blue -a {cut}", {1}), ("line blue -a {odd}", {0, 1}), ("verify {nowhere}", {1}), ("verify {atlas} --python {nowhere}", {1, 2}), ("verify {atlas} --python /bin/true", {1, 2}), ("verify {atlas} --python /bin/false", {1, 2}),
@@ -115,6 +115,14 @@ def test_uses_that_make_no_sense(run, places, use, codes):
     assert (places["folder"] / "kept.txt").read_text() == "kept"
     assert places["file"].read_text() == "a file"
     assert "Traceback" not in out
+
+
+def test_what_is_named_is_what_the_error_names(run, places):
+    """Not the folder that it stands in, nor another kind of thing."""
+    assert f"{places['older']}: this is a file, not the folder of an atlas" in run("serve", places["older"])[2]
+    assert f"{places['zero']}: this file is empty" in run("where", "add", "-a", places["zero"])[2]
+    assert f"{places['folder']}: not a git repository" in run("build", "--all-releases", "--repo", places["folder"])[2]
+    assert "unpack it and name its folder" in run("build", "--source", places["file"], "--out", places["new"])[2]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=[ascii(name[:30]) for name in NAMES])

@@ -133,6 +133,25 @@ def test_a_folder_that_is_an_atlas_takes_no_others(demo, mini_repo):
     assert (demo.out / "index.html").read_bytes() == before
 
 
+def test_a_page_of_somebody_else_is_not_overwritten(mini_repo, tmp_path):
+    """A folder that is no atlas: its front page, pages and assets stay."""
+    mine = {name: tmp_path / "site" / name for name in ("index.html", "pages/about.js", "pages/about.html", "assets/logo.svg", "assets/more/deep.css")}
+    for path in mine.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    for words in (("v0.1.0",), ("v0.1.0", "v0.2.0")):
+        done = CliRunner().invoke(commands, ["build", *words, "--repo", str(mini_repo), "--out", str(tmp_path / "site"), "-q", "-j", "1"])
+        assert isinstance(done.exception, UsageError), done.output
+        assert "would be overwritten" in done.exception.message
+        assert sorted(path.name for path in (tmp_path / "site").iterdir()) == ["assets", "index.html", "pages"]
+    mine.pop("index.html").unlink()
+    assert build_all(requests(mini_repo, "v0.1.0", "v0.2.0"), tmp_path / "site", SilentProgress(), workers=1) == ()
+    (tmp_path / "site/assets/style.0123456789.css").write_text("of an earlier front end")
+    refresh(tmp_path / "site", SilentProgress())
+    assert [path.read_text() for path in mine.values()] == ["mine"] * 4
+    assert not (tmp_path / "site/assets/style.0123456789.css").exists()
+
+
 def test_an_atlas_alone_says_that_only_it_was_read(root, mini_repo, tmp_path):
     tree = tmp_path / "tree"
     import subprocess
@@ -194,3 +213,18 @@ def test_releases_of_a_clone_are_not_opened_before_they_are_built(monkeypatch, t
     assert build_all([SourceRequest(version=tag, url="file:///nowhere") for tag in ("v1.1.0", "v1.2.0")], tmp_path, SilentProgress()) == ()
     with pytest.raises(AssertionError, match="wheel"):
         build_all([SourceRequest(source=f"{tag}.wheel") for tag in ("a", "b")], tmp_path, SilentProgress())
+
+
+def test_the_demo_is_no_release(mini_repo, tmp_path, monkeypatch):
+    """Its tag is one that PyTorch has too: beside real atlases it says nothing about when an operator came."""
+    monkeypatch.setenv("CARTOGRAPHER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        return CliRunner().invoke(commands, [*words], standalone_mode=False)
+
+    assert run("build", "--demo", "--no-html", "-q", "-j", "1").return_value == 0
+    assert "looked at v0.3.0 alone; unknown" in run("history", "mul").stdout
+    assert run("list").stdout.split()[:2] == ["v0.3.0", "demo"]
+    assert run("build", "v0.1.0", "v0.2.0", "--repo", str(mini_repo), "--no-html", "-q", "-j", "1").return_value == 0
+    assert "looked at 2 releases, v0.1.0 to v0.2.0" in run("history", "mul").stdout

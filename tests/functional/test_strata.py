@@ -90,6 +90,16 @@ def test_forms(run) -> None:
     assert "by era" in run("aten")
 
 
+def test_one_line(run, demo) -> None:
+    owners = blame(demo, DEMO_TAG, "caffe2/core/blob.cc")
+    told = json.loads(run("caffe2/core/blob.cc:2", "--json"))
+    assert (told["line"], told["commit"]) == (2, owners[1])
+    assert f"came in on {told['date']} by {owners[-1]}" in run(f"./caffe2/core/blob.cc:{len(owners)}")
+    assert f"has no line {len(owners) + 1}, it ends with {len(owners)}" in run(f"caffe2/core/blob.cc:{len(owners) + 1}", code=1)
+    assert "no dated file" in run("caffe2/core/blob.cc:0", code=1)
+    assert "no dated file" in run("caffe2:1", code=1)
+
+
 def test_errors(run) -> None:
     assert "no dated file or folder is called 'atne'" in run("atne", code=1)
     assert "three forms" in run("--json", "--csv", code=2)

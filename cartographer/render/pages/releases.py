@@ -207,18 +207,27 @@ def _groups(
 
 
 def _views(found: Comparison, changes: Iterable[Change], where: Callable[[str], str | None], seen: set[str]) -> Iterator[ChangeView]:
+    together: dict[tuple[str, str, str, str], list[Change]] = {}  # what two sides show of one operator is shown once
     for change in sorted(changes, key=lambda c: (c.op, c.id)):
-        schemas = change.detail.get("schema")
-        old, new = (str(schemas[0]), str(schemas[1])) if isinstance(schemas, list) else (change.old, change.new)
-        pieces = marked(old, new) if old and new else (((False, old or ""),), ((False, new or ""),))
+        old, new = _texts(change)
+        together.setdefault((change.op, old, new, "" if old or new else change.id), []).append(change)
+    for (_, old, new, _), same in together.items():
+        change = same[0]
+        pieces = marked(old, new) if old and new else (((False, old),), ((False, new),))
         first = change.op not in seen
         seen.add(change.op)
         yield ChangeView(
-            str(change.level), change.id, change.op.removeprefix("aten::"), change.reason,
+            str(change.level), ", ".join(dict.fromkeys(c.id for c in same)), change.op.removeprefix("aten::"), "; ".join(dict.fromkeys(c.reason for c in same)),
             SideView(pieces[0], _receipt(change, "old", found.old_web)) if old else None,
             SideView(pieces[1], _receipt(change, "new", found.new_web)) if new else None,
             anchor(change.op) if first else "", where(change.op),
         )  # fmt: skip
+
+
+def _texts(change: Change) -> tuple[str, str]:
+    """What stands on the two sides: the whole schemas where there are any."""
+    schemas = change.detail.get("schema")
+    return (str(schemas[0]), str(schemas[1])) if isinstance(schemas, list) else (change.old or "", change.new or "")
 
 
 def _receipt(change: Change, side: str, web: str) -> Receipt | None:

@@ -14,6 +14,7 @@ from cartographer.compare.titles import KINDS
 from cartographer.errors import CompareError
 from cartographer.model.change import Level
 from cartographer.model.oplist import OperatorList, OperatorRow
+from cartographer.render.pages.releases import view_of
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
 
@@ -69,6 +70,15 @@ def test_markdown_and_github():
     lines = FORMS["github"](compare(OLD, NEW), False, False).splitlines()
     assert lines[0].startswith(f"::error file={YAML},line=7,title=")
     assert any(line.startswith("::notice") for line in lines)
+
+
+def test_two_sides_are_shown_once():
+    """What changed in one schema stands in one place on the page, as in the text."""
+    old, new = (listing(version, row("view", schema)) for version, schema in (("1.0", "(Tensor self) -> Tensor"), ("2.0", "(Tensor(a) self) -> Tensor(a)")))
+    breaks = view_of(compare(old, new)).levels[0]
+    (shown,) = breaks.public
+    assert (shown.op, shown.id, breaks.operators) == ("view", "alias-changed", 1)
+    assert shown.reason == "self aliases a, it did nothing; the result aliases a, it did nothing"
 
 
 @pytest.mark.parametrize(("selection", "operators"), [

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cartographer.errors import NotFound
+from cartographer.errors import UsageError
 from cartographer.model.location import Location
 from cartographer.model.operator import Operator, Origin, Registration
 from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
@@ -42,6 +42,8 @@ def test_one_backend_operator_by_operator():
 def test_what_an_out_of_tree_backend_must_register():
     (found,) = coverage(ROWS, "PrivateUse1", missing=True)
     assert [s.name for s in found.operators] == ["aten::mm", "aten::svd", "aten::odd"]
+    (mps,) = coverage(ROWS, "MPS", missing=True)
+    assert {s.name: s.how for s in mps.operators} == {"aten::svd": "fallback", "aten::odd": "not told"}, "a list that leaves out what is not told reads as complete"
     (core,) = coverage(ROWS, "PrivateUse1", missing=True, core=True)
     assert [s.name for s in core.operators] == ["aten::mm"]
 
@@ -52,7 +54,7 @@ def test_backends_are_told_from_layers():
 
 
 def test_an_unknown_backend_names_near_ones():
-    with pytest.raises(NotFound) as error:
+    with pytest.raises(UsageError) as error:
         coverage(ROWS, "MPSS")
     assert "MPS" in error.value.hint
 

@@ -18,3 +18,9 @@ def test_a_helper_of_the_calling_operator_is_not_the_kernel_of_the_called_one():
 
 def test_a_body_that_only_calls_is_the_body():
     assert main_step([step("entry", "linear"), step("kernel", "flatten"), step("calls", "addmm")]).symbol == "linear"
+
+
+def test_what_chooses_among_operators_is_not_the_kernel():
+    chooser = [step("entry", "attention"), step("stub", "choice_stub", "if is_supported"), step("registration", "choice_stub"), step("kernel", "choice_cuda")]
+    assert main_step([*chooser, step("calls", "flash", "case FLASH"), step("calls", "math", "case MATH")]).symbol == "attention"
+    assert main_step([*chooser, step("calls", "pad", "case FLASH")]).symbol == "choice_cuda", "one side alone is no switch"

@@ -28,6 +28,7 @@ ADD = ("aten::add.Tensor", "aten::add.out")
         ("torch.add", ADD[:1], False),
         ("torch.add()", ADD[:1], False),
         ("torch.add(...)", ADD[:1], False),
+        ("torch.add(x, y.t()[0], alpha=2)", ADD[:1], False),
         ("`torch.add`", ADD[:1], False),
         ("torch.Tensor.add_", ("aten::add_.Tensor",), False),
         ("Tensor.add_", ("aten::add_.Tensor",), False),

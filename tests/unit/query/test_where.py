@@ -213,6 +213,57 @@ def test_python_code_without_an_operator(folder, tmp_path):
             where(reader, "torch.Tensor.nothing_of_the_kind")
 
 
+def test_brackets_are_an_operator(folder, tmp_path):
+    """Python's indexing has no binding of its own name."""
+    import dataclasses
+
+    import sample_atlas
+
+    from cartographer.model.atlas import Symbol
+    from cartographer.store import writer
+    from cartographer.store.reader import Reader
+
+    atlas = sample_atlas.atlas()
+    file = "torch/csrc/autograd/python_variable_indexing.cpp"
+    bodies = (Symbol("THPVariable_getitem", "torch::autograd::THPVariable_getitem", "function", file, 334, 400),
+              Symbol("THPVariable_setitem", "torch::autograd::THPVariable_setitem", "function", file, 419, 500))  # fmt: skip
+    plain = next(o for o in atlas.operators if o.name == "aten::softmax.int")
+    index = tuple(dataclasses.replace(plain, name=name, bindings=(), cpp=None) for name in ("aten::index.Tensor", "aten::index_put_"))
+    writer.write(dataclasses.replace(atlas, symbols=bodies, operators=(*atlas.operators, *index)), tmp_path)
+    with Reader(tmp_path) as reader:
+        for text, name, line in (("x[mask]", "aten::index.Tensor", 334), ("y.grad[1:, None]", "aten::index.Tensor", 334), ("x[mask] == 0", None, 0),
+                                 ("torch.Tensor.__getitem__", "aten::index.Tensor", 334), ("x[mask] = 0", "aten::index_put_", 419),
+                                 ("Tensor.__setitem__", "aten::index_put_", 419), ("f[abi:cxx11]", None, 0), ("f[clone .cold]", None, 0)):  # fmt: skip
+            if name is None:
+                with pytest.raises(NotFound):
+                    where(reader, text)
+                continue
+            named = where(reader, text).named
+            assert (named.names, [(t.path, t.line) for t in named.through]) == ((name,), [(file, line)])
+    with Reader(folder) as reader, pytest.raises(NotFound):
+        where(reader, "x[mask]")
+
+
+@pytest.mark.parametrize("text", ["add softmax", "add, softmax", "softmax,add,softmax"])
+def test_several_names_are_not_read_as_one(reader, text):
+    with pytest.raises(UsageError, match="names at once"):
+        where(reader, text)
+
+
+def test_a_binding_says_where_it_is_written(reader):
+    said = where(reader, "THPVariable_add").named.said
+    assert "the build writes it into python_torch_functions_0.cpp by tools/autograd/gen_python_functions.py:300" in said
+    assert "the build writes it into python_variable_methods.cpp" in said
+
+
+@pytest.mark.parametrize("text", ["aten/src/ATen/native", "./aten/src/ATen/native/"])
+def test_a_folder_says_that_it_is_one(reader, text):
+    with pytest.raises(NotFound) as error:
+        where(reader, text)
+    assert str(error.value).startswith("aten/src/ATen/native is a folder\n")
+    assert "source/aten/src/ATen/native/index.html" in str(error.value)
+
+
 def test_error_message_comes_before_its_symbols(reader):
     found = where(reader, "Could not run 'aten::add.out' with arguments from the 'QuantizedCPU' backend.")
     assert found.named.names == ("aten::add.out",)

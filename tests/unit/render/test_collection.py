@@ -34,10 +34,11 @@ def test_the_list_and_the_parts_of_the_switcher(tmp_path):
     site(tmp_path / "v2", "index.html", "op/add.html", "op/new.html", "source/aten/src/A.cpp.html", "source/index.html", "search/0.js")
     site(tmp_path / "v1", "index.html", "op/add.html", "source/aten/src/A.cpp.html")
     (tmp_path / "pages").mkdir()
-    (tmp_path / "pages/gone.js").write_text("of a part that is no more")
+    (tmp_path / "pages/gone.js").write_text('ATLAS_PAGES["gone"]=[];\n')  # of a part that is no more
+    (tmp_path / "pages/mine.js").write_text("of somebody else")
     draw_list(tmp_path, [Shelved("v2", "git", "a" * 40, 2, 1, True, "v1", 1, 2, 3), Shelved("v1", "git", "", 1, 1, True), Shelved("v0", "git", "", 1, 1, False)])
     assert 'ATLAS_RELEASES=["v2","v1"]' in (tmp_path / "releases.js").read_text()
-    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["op.js", "rest.js", "source-aten.js"]
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["mine.js", "op.js", "rest.js", "source-aten.js"]
     assert (tmp_path / "pages/op.js").read_text() == 'ATLAS_PAGES["op"]=[[[0],{"op":"new"}],[[0,1],{"op":"add"}]];\n'
     listed = (tmp_path / "index.html").read_text()
     assert "v0 <span class=note>not drawn" in listed
