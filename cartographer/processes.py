@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import atexit
 import copyreg
 import gc
 import io
@@ -42,12 +41,16 @@ def collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def short_lived() -> None:
-    """This process does one thing and ends. Its memory goes back as a whole: nothing searches it for cycles, neither between
-    nor, as Python does even with its collector disabled, at the end.
+@contextmanager
+def short_lived() -> Iterator[None]:
+    """The one thing that this process does before it ends. Its memory goes back as a whole: nothing searches it for cycles, neither
+    meanwhile nor, as Python does even with its collector disabled, at the end.
     """
-    gc.disable()
-    atexit.register(gc.freeze)
+    with collector_at_rest():
+        try:
+            yield
+        finally:
+            gc.freeze()
 
 
 def can_fork() -> bool:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import tempfile
@@ -45,11 +44,6 @@ def kept_demo_repository(folder: Path) -> Path:
             made.rename(target)
         shutil.rmtree(made.parent, ignore_errors=True)
     return target
-
-
-def is_demo(described: str) -> bool:
-    """Whether what a source was read from (`SourceInfo.described`) is the repository of the demo in somebody's cache."""
-    return re.search(r"[\\/]demo[\\/]mini_torch-[0-9a-f]{8}\.git$", described) is not None
 
 
 def _commits(history: dict[str, Any], folder: Path) -> list[bytes]:

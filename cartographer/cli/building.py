@@ -44,6 +44,7 @@ def build_command(
     and each release has a plate that says what changed since the one before.
     """
     import os
+    from contextlib import closing
     from dataclasses import replace
 
     from cartographer import progress
@@ -53,7 +54,6 @@ def build_command(
     from cartographer.pipeline import building, collection
     from cartographer.processes import short_lived
 
-    short_lived()
     if demo and (versions or repo or sources or origin or all_releases):
         raise UsageError("--demo builds its own repository", hint="give no version and no source with it")
     if all_releases and (versions or origin):
@@ -61,7 +61,7 @@ def build_command(
     if len(sources) > 1 and versions:
         raise UsageError("several sources state their versions themselves", hint="leave the versions out")
     teller = progress.for_terminal(quiet=quiet)
-    try:
+    with short_lived(), closing(teller):
         if demo:
             requests: tuple[SourceRequest, ...] = (_demo(),)
         elif all_releases:
@@ -76,8 +76,6 @@ def build_command(
             _say(building.build(building.BuildRequest(requests[0], out or Path("atlas") / "demo", workers, not no_html), teller))
             return 0
         failed = collection.build_all(requests, out or Path("atlas"), teller, workers=workers, pages=0 if no_html else pages, built=_say)
-    finally:
-        teller.close()
     return _tell_failed(failed, one)
 
 

@@ -48,8 +48,8 @@ def diff_command(
     teller = progress.for_terminal(quiet=not sys.stderr.isatty())
     try:
         selection = Selection(Level[level.upper()], ops, backend or "", kinds)
-        short_lived()
-        found = releases.compare_releases(old, new, repo=repo, wheel=origin == "wheel", selection=selection, core=core, progress=teller)
+        with short_lived():
+            found = releases.compare_releases(old, new, repo=repo, wheel=origin == "wheel", selection=selection, core=core, progress=teller)
     except CartographerError as error:
         raise CompareError(error.message, where=error.where, hint=error.hint) from error
     except OSError as error:

@@ -40,6 +40,11 @@ class SourceInfo:
     described: str  # where it was read from, for people: a path, a URL, a wheel's file name
     web: str = "https://github.com/pytorch/pytorch"  # where permalinks point
 
+    @property
+    def is_demo(self) -> bool:
+        """Whether this is the small repository of our own, which lies in somebody's cache."""
+        return re.search(r"[\\/]demo[\\/]mini_torch-[0-9a-f]{8}\.git$", self.described) is not None
+
 
 @dataclass(frozen=True, slots=True)
 class TreeFile:

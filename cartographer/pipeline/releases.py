@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartographer.checkout import refs
-from cartographer.checkout.demo import is_demo
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest
@@ -203,7 +202,7 @@ def _atlas_lists() -> Iterator[OperatorList]:
             with doubting(path), Reader(path) as reader:
                 if (listed := reader.oplist()) is None:
                     continue
-                if is_demo(reader.info().source.described):
+                if reader.info().source.is_demo:
                     demos.append(listed)
                     continue
         except CartographerError:

@@ -132,13 +132,11 @@ def text(known: Iterable[Known], ink: Ink) -> Iterator[str]:
     """Atlases for people, a line each."""
     import time
 
-    from cartographer.checkout.demo import is_demo
-
     for found in known:
         written = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.written))
         if found.info:
             source = found.info.source
-            told = f"{ink.strong(f'{source.tag:<12}')} {'demo' if is_demo(source.described) else source.kind.value:<10} {found.info.count('operators'):>6} operators"
+            told = f"{ink.strong(f'{source.tag:<12}')} {'demo' if source.is_demo else source.kind.value:<10} {found.info.count('operators'):>6} operators"
         else:
             told = f"{ink.doubt('not readable')}: {found.problem}"
         yield f"{told}  {found.size / 1e6:>6.1f} MB  {written}  {ink.place(str(found.path.parent))}"
