@@ -153,7 +153,7 @@ def _what(way: Way) -> tuple[object, ...]:
         return ("stub", way.site.name, way.site.host)
     if way.site.kind == "library" and way.site.library != GRAPH:
         return ("library", way.site.name.removeprefix("::"))
-    if way.site.kind == PLAIN:
+    if way.site.kind == PLAIN and not way.site.given:
         return (PLAIN, id(way.site.targets[0]))
     return (way.site.kind, way.site.path, way.site.line)
 

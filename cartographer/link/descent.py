@@ -168,9 +168,14 @@ class Descent:
                     return
 
     def _end_of(self, way: Way, start: Defined) -> Iterable[Step]:
-        """The end of a way beside the main one; a Metal kernel only when its name can be told."""
+        """The end of a way beside the main one; a Metal kernel only when its name can be told, and a lambda of another file with
+        the function that it stands in: `vfloor` of aten/src/ATen/cpu/vml.h.
+        """
         metal = self._metal(way, start)
-        return () if way.site.kind == "metal" and not metal else end_steps(way, metal)
+        if way.site.kind == "metal" and not metal:
+            return ()
+        around = [definition_step("kernel", way.at)] if way.site.kind == PLAIN and way.site.given and way.at.path != start.path else []
+        return (*around, *end_steps(way, metal))
 
     def _dispatched(self, way: Way, device: str) -> Iterable[Step]:
         """What a switch over types calls for each of them, where no loop of a known kind runs: functions of the same file."""

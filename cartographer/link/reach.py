@@ -48,6 +48,7 @@ _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5
 _GENERATED = 0.3  # a stub that only generated code registers
 _BODY = 1.5  # a generic function that only its own statements make: the end of a way
 _PLAIN = 1.5  # a function that loops over elements itself
+_GIVEN = 0.1  # how much less it costs where it is handed what it runs for each element: `vec::map([](Vec x) {…}, out, in, n)`
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
@@ -243,7 +244,9 @@ class Search:
                 ways.append(Way(0.5 + aside + place, (), site, start))
                 continue
             if self._plain(target, inner):
-                ways.append(Way(_PLAIN + extra, (), site._replace(kind=PLAIN, targets=(target,), given=()), start))
+                lambdas = tuple(g for g in site.given if g.symbol == "lambda")
+                cost = _PLAIN + extra - (_GIVEN if lambdas else 0.0)
+                ways.append(Way(cost, (), site._replace(kind=PLAIN, targets=(target,), given=lambdas), start))
                 continue
             if not inner.ways and is_generic(target) and not is_generic(start):
                 ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))

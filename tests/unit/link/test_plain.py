@@ -51,3 +51,20 @@ def test_the_kernel_of_a_stub_ends_in_the_function_that_loops():
         "REGISTER_DISPATCH(f_stub, &f_kernel)\nvoid f_entry(const Tensor& self) { f_stub(kCPU, self); }\n")  # fmt: skip
     files = {N + "cpu/F.cpp": f"namespace at::native {{\n{FILL}{body}}}\n"}
     assert steps(files, operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_entry"), key="CPU")[-2:] == [("kernel", "f_kernel", 10), ("device", "fill_impl", 3)]
+
+
+APPLY = "template <typename T, typename F>\nvoid apply(const F& op, T* out, const T* in, int64_t n) {\n  for (int64_t i = 0; i < n; i++) {\n    out[i] = op(in[i]);\n  }\n}\n"
+
+
+def test_of_a_function_that_loops_over_what_it_is_handed_the_lambda_is_shown():
+    body = f"{APPLY}void f_entry(const Tensor& self) {{\n  apply<float>([](float x) {{ return x + 1; }}, p, q, 8);\n}}\n"
+    assert found(body) == [("entry", "f_entry", 15), ("device", "lambda", 16)]
+
+
+def test_a_lambda_in_a_function_that_a_macro_makes_in_a_header_stands_behind_that_function():
+    header = "#define MAKE_ALL(op) \\\n  template <typename T> \\\n  inline void all_##op(T* out, const T* in, int64_t n) { \\\n    apply([](T x) { return x.op(); }, out, in, n); \\\n  }\nMAKE_ALL(tip)\n"
+    kernel = "DEFINE_DISPATCH(tip_stub);\nvoid tip_kernel(TensorIteratorBase& iter) {\n  iter.for_each([&](char** data, int64_t n) {\n    all_tip(data[0], data[1], n);\n  });\n}\nREGISTER_DISPATCH(tip_stub, &tip_kernel)\nvoid f_entry(const Tensor& self) { tip_stub(kCPU, self); }\n"
+    headers = {"aten/src/ATen/cpu/apply.h": f"namespace at::native {{\n{APPLY}}}\n", "aten/src/ATen/cpu/all.h": f"#include <ATen/cpu/apply.h>\nnamespace at::native {{\n{header}}}\n"}
+    files = {**headers, N + "cpu/F.cpp": f"#include <ATen/cpu/all.h>\nnamespace at::native {{\n{kernel}}}\n"}
+    found = steps(files, operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_entry"), key="CPU")
+    assert found[-4:] == [("kernel", "tip_kernel", 4), ("device", "lambda", 5), ("kernel", "all_tip", 8), ("device", "lambda", 8)]
