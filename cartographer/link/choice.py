@@ -11,6 +11,7 @@ from cartographer.link.conditions import either, is_rare, negation, rarity
 from cartographer.link.costs import ALONE, FORMER, is_former
 from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
+from cartographer.link.outputs import by_output
 from cartographer.link.signatures import parameter_type
 from cartographer.link.sites import PLAIN
 
@@ -55,6 +56,7 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
         names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
         former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
         default = -DEFAULT if way.site.conditions in usual else by_default(way.site.conditions, operator.schema, named_as)
+        default += by_output(way, operator.base) if way.site.conditions else 0.0
         return way.cost - names + (FORMER if former else 0.0) + default + (SPARE if way.site.optional else 0.0)
 
     return _joined(_with_library(sorted(ways, key=likely)))

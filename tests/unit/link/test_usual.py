@@ -159,3 +159,13 @@ def test_classes_that_a_template_may_be_filled_with_are_cases():
             "using cell_type = Cell<Params>;\nTensor f_entry(const Tensor& self) {\n  return cell_type{}(self, p);\n}\n")
     found = {s.symbol: s.branch for s in chain(body, "f(Tensor self) -> Tensor", key="CPU", more=linear) if s.role == "calls"}
     assert found == {"at::linear": "case Params", "at::quick": "case QuantizedParams"}
+
+
+@pytest.mark.parametrize(("types", "base", "first"), [("iter.common_dtype()", "f", 9), ("iter.common_dtype()", "f_", 12), ("iter.dtype()", "f", 12)])
+def test_the_loop_for_booleans_comes_first_where_the_operator_gives_them_for_whatever_it_is_given(types, base, first):
+    kernel = (f'void f_kernel(TensorIteratorBase& iter) {{\n  if (iter.dtype() == kBool) {{\n    AT_DISPATCH_ALL_TYPES({types}, "f", [&] {{\n'
+        '      cpu_kernel(iter, [](scalar_t a) -> bool { return a > 0; });\n    });\n  } else { AT_DISPATCH_ALL_TYPES(iter.common_dtype(), "f", [&] {\n'
+        "    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return a > 0; }); }); }\n}\n")  # fmt: skip
+    body = f"DEFINE_DISPATCH(f_stub);\n{kernel}REGISTER_DISPATCH(f_stub, &f_kernel)\nvoid f_entry(const Tensor& self) {{ f_stub(kCPU, iter); }}\n"
+    steps = chain(body, f"{base}(Tensor self) -> Tensor")
+    assert [s.line for s in steps if s.role == "device"] == [first, 21 - first]
