@@ -149,10 +149,20 @@ class Callees:
         ][:BRANCHES]  # fmt: skip
 
     def leaving(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
-        """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`."""
+        """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`;
+        those that only some take who go there while there is room.
+        """
         left = {way_out.condition for way_out in start.fact.exits}
-        found = (c for c in calls if not c.hops and c.site.conditions and c.site.conditions[-1] in left and not is_rare(c.site.conditions))
-        return [self._step(c, key) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
+        near = [c for c in calls if not c.hops and not left.isdisjoint(c.site.conditions) and not is_rare(c.site.conditions)]
+        found = [c for c in near if self._does_work(self._target(c, operator), operator, key)]
+        spare = BESIDES - sum(c.site.conditions[-1] in left for c in found)
+        chosen: list[OperatorCall] = []
+        for call in found:
+            always = call.site.conditions[-1] in left
+            if always or spare > 0:
+                chosen.append(call)
+                spare -= not always
+        return [self._step(c, key) for c in chosen[:BESIDES]]
 
     def own(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
         """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does
