@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.link.choice import BRANCHES, base_of, name_words
-from cartographer.link.conditions import is_rare, is_switched, text, together, weight
+from cartographer.link.choice import BRANCHES, base_of, name_words, other_types
+from cartographer.link.conditions import is_rare, is_switched, of_few_types, text, together, weight
 from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
 from cartographer.link.entries import DEVICE_OF_KEY
@@ -163,6 +163,22 @@ class Callees:
                 chosen.append(call)
                 spare -= not always
         return [self._step(c, key) for c in chosen[:BESIDES]]
+
+    def for_most_types(self, calls: tuple[OperatorCall, ...], main: Way, operator: Operator, key: str) -> Below:
+        """The chain of the operator that the entry itself calls for the types that most tensors have, where the main way is for others:
+        `if (!self.is_complex()) { return at::dot(self, other); }`.
+        """
+        for call in calls if any(map(of_few_types, main.site.conditions)) else ():
+            if call.hops or not other_types(main, call):
+                continue
+            target = self._target(call, operator)
+            below = self.work_of(target, key)
+            if below is None:
+                return Below(complete=False)
+            if below.works:
+                steps = tuple(noted(s, f"of {target.name}") for s in below.steps)
+                return Below((self._step(call, key), *trimmed(list(steps), STEPS - 3)), works=True)
+        return Below()
 
     def own(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
         """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does

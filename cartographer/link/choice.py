@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import either, is_rare, negation, rarity
+from cartographer.link.conditions import either, is_rare, negation, of_few_types, opposed, rarity
 from cartographer.link.costs import ALONE, FORMER, is_former
 from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
-    from cartographer.link.reach import Way
+    from cartographer.link.reach import OperatorCall, Way
     from cartographer.model.operator import Operator
 
 BRANCHES = 4  # further ways shown beside the main one
@@ -59,7 +59,26 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
         default += by_output(way, operator.base) if way.site.conditions else 0.0
         return way.cost - names + (FORMER if former else 0.0) + default + (SPARE if way.site.optional else 0.0)
 
-    return _joined(_with_library(sorted(ways, key=likely)))
+    return _joined(_with_library(_of_most_types(sorted(ways, key=likely), operator)))
+
+
+def _of_most_types(ways: list[Way], operator: Operator) -> list[Way]:
+    """What runs for most people's types before what its name puts first, where that stands on the other side of an `if` that asks for
+    other types: `if (self.is_complex()) { sgn_stub(…); } else { sign_stub(…); }`.
+    """
+    main = ways[0]
+    if main.site.kind in ("dispatch", PLAIN) or by_output(main, operator.base) < 0:
+        return ways
+    if not any(map(of_few_types, main.site.conditions)):
+        return ways
+    near = (w for w in ways if w.cost <= main.cost + BESIDE and w.site.kind not in ("dispatch", PLAIN))
+    other = next((w for w in near if other_types(main, w)), None)
+    return [other, *(w for w in ways if w is not other)] if other is not None else ways
+
+
+def other_types(way: Way, usual: Way | OperatorCall) -> bool:
+    """Whether a way stands on the side for other types than most people's of an `if`, and something else on the other side."""
+    return any(opposed(c, d) for c in way.site.conditions if of_few_types(c) for d in usual.site.conditions)
 
 
 def _with_library(ways: list[Way]) -> list[Way]:

@@ -84,8 +84,10 @@ class Descent:
             return Below(once([*self.callees.shown(self.callees.here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
             here = self.callees.here(reach.operators, key)
+            usual = self.callees.for_most_types(here, real[0], operator, key)
+            first = _without(usual.steps, way_steps(real[0])) if usual.steps else ()
             beside_it = [*self.callees.beside(here, operator, key), *self.callees.leaving(here, defined, operator, key), *self.callees.own(reach.operators, defined, operator, key)]
-            return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True)
+            return Below(once([*first, *self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True, complete=usual.complete)
         calls = self.callees.shown(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(self.callees.shown(self.callees.here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
@@ -272,6 +274,12 @@ class Descent:
                 yield from stub_steps(way.site, way.registration)
                 if (kernel := self.kernel_of(way.registration, key)) is not None:
                     yield definition_step("kernel", kernel)
+
+
+def _without(steps: Iterable[Step], others: Iterable[Step]) -> list[Step]:
+    """Steps without those that stand among others, whatever their notes and conditions."""
+    taken = {(s.role, s.symbol, s.path, s.line) for s in others}
+    return [s for s in steps if (s.role, s.symbol, s.path, s.line) not in taken]
 
 
 def _own_types(ways: list[Way], start: Defined) -> bool:
