@@ -29,6 +29,7 @@ NODES = 12  # the same of a graph, whose nodes are parts of one computation
 GRAPH = "MPSGraph"
 PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
+DEEPER = 1.0  # and this much beyond that, where both call libraries: what serves them lies as deep as each of them asks
 DEFAULT = 1.0  # what runs for the default of an argument comes first
 SPARE = 1.0  # what only some calls add comes after what all do
 STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
@@ -129,7 +130,7 @@ def _same_types(way: Way, start: Defined) -> float:
 def beside(ways: list[Way]) -> list[Way]:
     """The ways worth showing beside the first; loops beside a stub come last, those that functions write themselves last of all."""
     main = ways[0]
-    near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE + rarity(w.site.conditions) + (ALONE if w.site.alone else 0.0) and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
+    near = (w for w in ways[1:] if w.cost <= main.cost + _allowance(w, main) and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
     shown = {_what(main)}
     found: list[list[Way]] = [[], [], []]
     for way in near:
@@ -142,6 +143,12 @@ def beside(ways: list[Way]) -> list[Way]:
         return every[:NODES]
     usual = [w for w in every if not is_rare(w.site.conditions)]
     return (usual if len(usual) > BRANCHES else every)[: max(BRANCHES, min(len(usual), BRANCHES + MORE))]
+
+
+def _allowance(way: Way, main: Way) -> float:
+    """How much more a way may cost than the main one to be shown beside it."""
+    deeper = DEEPER if way.site.kind == "library" == main.site.kind else 0.0
+    return BESIDE + rarity(way.site.conditions) + (ALONE if way.site.alone else 0.0) + deeper
 
 
 def _fits(way: Way, main: Way) -> bool:

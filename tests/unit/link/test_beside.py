@@ -92,3 +92,14 @@ def test_on_a_road_by_which_the_body_is_left_what_only_some_need_is_shown_while_
     assert called() == ["a", "b"]
     assert called("    at::c(self);\n    at::d(self);\n    at::e(self);\n") == ["a", "b", "c", "d", "e"]
     assert called("    at::c(self);\n    at::d(self);\n    at::e(self);\n    at::g(self);\n") == ["b", "c", "d", "e", "g"]
+
+
+def test_a_library_beside_another_may_lie_deeper_than_what_else_is_shown():
+    def libraries(depth, first="sgemm_(self);"):
+        inner = "".join(f"void deep_{n}(const Tensor& t) {{ {f'deep_{n - 1}(t);' if n else 'cblas_dgemm_batch(t);'} }}\n" for n in range(depth))
+        body = f"{inner}void f_entry(const Tensor& self) {{\n  if (one) {{\n    {first}\n  }} else {{\n    deep_{depth - 1}(self);\n  }}\n}}\n"
+        return [name for role, name, _ in found(body) if role == "library"]
+
+    assert libraries(4) == ["sgemm_", "cblas_dgemm_batch"]
+    assert libraries(5) == ["sgemm_"]
+    assert libraries(4, "f_stub(kCPU, self);") == []
