@@ -41,12 +41,13 @@ _NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "specia
 _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
 
 
-def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way]:
-    """Ways with the likeliest first: cost, corrected by what names tell."""
+def ordered(ways: Iterable[Way], operator: Operator, start: Defined, stem: str = "") -> list[Way]:
+    """Ways with the likeliest first: cost, corrected by what names tell; `stem` is the part of the operator's name that is another's."""
     ways = list(ways)
     if len(ways) < 2:
         return ways
-    words = words_of(operator.base)
+    libraries = any(w.site.kind == "library" for w in ways)  # which of them serves is no matter of names
+    words = words_of(operator.base, "" if libraries else stem)
     backward = "backward" in operator.base
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
     named_as = parameter_names(start)
@@ -203,15 +204,17 @@ def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:
 def _likeness(name: str, words: tuple[str, ...]) -> float:
     """How much a function's name speaks of an operator."""
     plain = name.lower().replace("_", "")
-    if words and words[0] in plain:
-        return 1.2 + 0.3 * len(words[0]) / len(plain)  # the closer, the more
-    return 0.75 if any(w in plain for w in words[1:]) else 0.0
+    for whole in words[:2]:
+        if whole and whole in plain:
+            return 1.2 + 0.3 * len(whole) / len(plain)  # the closer, the more
+    return 0.75 if any(w in plain for w in words[2:]) else 0.0
 
 
-def words_of(base: str) -> tuple[str, ...]:
-    """The whole name without underscores, then its telling words."""
+def words_of(base: str, stem: str = "") -> tuple[str, ...]:
+    """The whole name without underscores, the part that is another's, then its telling words."""
     words = [_DIMENSIONS.sub("", w) for w in _WORD.findall(base.lower()) if len(w) > 3 and w not in _NO_WORDS]
-    return ("".join(_WORD.findall(base.lower().replace("native", "").replace("linalg", ""))) or base, *words)
+    whole, part = ("".join(_WORD.findall(name.lower().replace("native", "").replace("linalg", ""))) for name in (base, stem))
+    return (whole or base, part, *words)
 
 
 @lru_cache(maxsize=16384)

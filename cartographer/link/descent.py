@@ -56,6 +56,7 @@ class Descent:
     tree: Tree
     callees: Callees
     _known: dict[tuple[int, str, bool, str, Bound], Below] = field(default_factory=dict, repr=False)
+    _stems: dict[str, str] = field(default_factory=dict, repr=False)
 
     def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
         """The steps below one entry; `bound` are the template arguments with which it is registered."""
@@ -71,7 +72,7 @@ class Descent:
         reach = self.tree.search(key).reach(defined, bound=bound)
         if not (composite or reach.ways or reach.operators):
             return Below(once(self._virtual(defined, key) or self._carried_on(defined, operator, key)))
-        ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined)
+        ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined, self._stem(operator.base))
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
@@ -101,6 +102,18 @@ class Descent:
             steps = self._ways([*real, *plain], defined, operator, key) if real else [*self._ways(plain or ways[:1], defined, operator, key), *calls[:BEFORE]]
         steps = steps or self._virtual(defined, key) or self._carried_on(defined, operator, key)
         return Below(once(steps), works=onward.works or bool(ways) or arranges, complete=onward.complete)
+
+    def _stem(self, base: str) -> str:
+        """The longest part of an operator's name, of two words at least, that is another operator's: `batch_norm` of
+        `_batch_norm_with_update`; of a derivative's name only a derivative's.
+        """
+        known = self._stems.get(base)
+        if known is None:
+            words = base.strip("_").split("_")
+            parts = ("_".join(words[a : a + n]) for n in range(len(words) - 1, 1, -1) for a in range(len(words) - n + 1))
+            alike = (part for part in parts if ("backward" in base) is ("backward" in part))
+            known = self._stems[base] = next((part for part in alike if self.tree.by_name.of_base(part)), "")
+        return known
 
     def beyond(self, defined: Defined, operator: Operator, key: str) -> Below:
         """Where a composite goes on, when another operator calls it: through the called operator that bears its name or a part
@@ -241,7 +254,7 @@ class Descent:
         if not full:
             return steps
         reach = self.tree.search(key).reach(kernel)
-        ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
+        ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel, self._stem(operator.base))
         ways.sort(key=lambda w: w.site.kind == PLAIN)
         if not ways or ways[0].site.kind == PLAIN:
             onward = self.callees.onward(reach.operators, kernel, operator, key)
