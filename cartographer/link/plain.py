@@ -6,6 +6,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cartographer.link.conditions import Conditions
+    from cartographer.model.fact import Exit
 
 _LOOPS = re.compile(r"\b(?:for|while)\s*\(")
 # Elements of a tensor: its data, or a pointer that comes in; numbers of type int64_t are sizes, offsets and the like.
@@ -17,3 +24,14 @@ def loops_over_elements(text: str) -> bool:
     """Whether a function's text holds a loop that writes elements of tensors."""
     loop = _LOOPS.search(text)
     return loop is not None and _ELEMENTS.search(text) is not None and _WRITES.search(text, loop.end()) is not None
+
+
+def on_exits(exits: Sequence[Exit], told: Iterable[Conditions]) -> list[Exit]:
+    """The ways out of a body on which all stands that it does under these conditions; none when it does anything elsewhere."""
+    found: dict[int, Exit] = {}
+    for conditions in told:
+        way_out = next((e for e in exits if e.condition in conditions), None)
+        if way_out is None:
+            return []
+        found[way_out.line] = way_out
+    return list(found.values())

@@ -68,3 +68,17 @@ def test_a_lambda_in_a_function_that_a_macro_makes_in_a_header_stands_behind_tha
     files = {**headers, N + "cpu/F.cpp": f"#include <ATen/cpu/all.h>\nnamespace at::native {{\n{kernel}}}\n"}
     found = steps(files, operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_entry"), key="CPU")
     assert found[-4:] == [("kernel", "tip_kernel", 4), ("device", "lambda", 5), ("kernel", "all_tip", 8), ("device", "lambda", 8)]
+
+
+def test_a_function_loops_itself_past_the_way_out_on_which_it_hands_its_other_loops_over():
+    frame = ("template <typename scalar_t>\nvoid frame(const Tensor& t, int64_t reduction) {\n  if (reduction == Reduction::None) {\n    at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) { g(a); });\n"
+        "    return;\n  }\n  scalar_t* data = t.data_ptr<scalar_t>();\n  for (int i = 0; i < 8; i++) {\n    data[0] += data[i];\n  }\n}\n")  # fmt: skip
+    entry = "void f_entry(const Tensor& self, int64_t reduction) { frame<float>(self, reduction); }\n"
+
+    def ends(text):
+        f = operator("f(Tensor self, int reduction) -> Tensor", "CPU", "at::native::f_entry")
+        return [(name, line) for role, name, line in steps({N + "F.cpp": f"namespace at::native {{\n{text}{entry}}}\n"}, f, key="CPU") if role == "device"]
+
+    assert ends(frame) == [("lambda", 5), ("frame", 3)]
+    assert ends(frame.replace("data[0] += data[i]", "sum += i")) == [("lambda", 5)]
+    assert ends(frame.replace("    return;\n", "")) == [("lambda", 5)]
