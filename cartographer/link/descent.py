@@ -136,7 +136,9 @@ class Descent:
         elif main.site.kind == "stub":
             steps.extend(ufunc_kernel(self.tree, main.site.name.removesuffix("_stub"), device))
         elif main.site.kind == "dispatch":
-            steps.extend(self._dispatched(main, device))
+            called = [*self._dispatched(main, device)]
+            itself = not called and main.hops and self.tree.graph(device).loops(main.at)
+            steps.extend([definition_step("device", main.at, "loops over elements itself")] if itself else called)
         steps.extend(self._overriders(main, defined, device))
         return [*steps, *self._others(ways, defined, operator, key, STEPS - 3 - len(steps))]
 

@@ -26,7 +26,8 @@ def found(body, key="CPU"):
         ("(scalar_t* data) { for (auto i : irange(n)) { data[i] = 1; } }", True), ("(T* out) { for (;;) { *out++ = 1; } }", True),
         ("() { auto p = t.data_ptr<scalar_t>(); for (;;) { v.store(p + d); } }", True), ("(float* data) { data[0] = 1; }", False),
         ("(float* data) { for (;;) { sum += data[i]; } }", False), ("() { auto p = t.data_ptr<int64_t>(); for (;;) { sizes[i] = p[i]; } }", False),
-        ("(Tensor t) { for (auto i : irange(n)) { sizes[i] = t.size(i); } }", False), ("(T* p) { for (;;) { if (p[i] == 1) return; } }", False),
+        ("(Tensor t) { for (auto i : irange(n)) { sizes[i] = t.size(i); } }", False), ("() { auto p = t.data_ptr<T>(); std::nth_element(p, p + k, p + n); }", True),
+        ("(IntArrayRef sizes) { std::sort(sizes.begin(), sizes.end()); }", False), ("(T* p) { for (;;) { if (p[i] == 1) return; } }", False),
     ],
 )  # fmt: skip
 def test_a_loop_that_writes_elements_of_tensors_is_work(text, expected):
@@ -82,3 +83,10 @@ def test_a_function_loops_itself_past_the_way_out_on_which_it_hands_its_other_lo
     assert ends(frame) == [("lambda", 5), ("frame", 3)]
     assert ends(frame.replace("data[0] += data[i]", "sum += i")) == [("lambda", 5)]
     assert ends(frame.replace("    return;\n", "")) == [("lambda", 5)]
+
+
+def test_a_function_that_switches_over_types_and_loops_itself_is_the_work_whatever_it_calls_before():
+    middle = ('Tensor middle_of(const Tensor& self) {\n  Tensor in = at::empty_like(self);\n  AT_DISPATCH_ALL_TYPES(in.scalar_type(), "f", [&] {\n'
+        "    scalar_t* first = in.data_ptr<scalar_t>();\n    std::nth_element(first, first + 4, first + 8);\n  });\n  return in;\n}\n")  # fmt: skip
+    body = f"{middle}Tensor f_entry(const Tensor& self) {{ return middle_of(self); }}\n"
+    assert found(body) == [("entry", "f_entry", 17), ("kernel", "middle_of", 9), ("device", "middle_of", 9), ("calls", "empty_like", 10)]
