@@ -139,7 +139,9 @@ class Bodies:
                 continue
             method = call.form == "method"
             last = member(call.name) if method else bare(call.name)
-            called = self._called(call, around, scope)
+            owner = call.name.partition("->")[0] if method and "->" in call.name else ""
+            owned = owner and owner not in around and self.operators.of_base(last) and self._receivers.owns_tensor(owner, self.variables(defined))
+            called = self._called(call, {**around, owner: "Tensor"} if owned else around, scope)
             if called is not None and method and self._receivers.is_no_tensor(call, defined, order, self.variables):
                 called = None
             handed = mentions.of(call, scope)

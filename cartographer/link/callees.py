@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.link.choice import BRANCHES, base_of, name_words
-from cartographer.link.conditions import is_rare, is_switched, text, together, weight
+from cartographer.link.choice import BRANCHES, base_of, name_words, other_types
+from cartographer.link.conditions import is_rare, is_switched, of_few_types, text, together, weight
 from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
 from cartographer.link.entries import DEVICE_OF_KEY
@@ -149,10 +149,36 @@ class Callees:
         ][:BRANCHES]  # fmt: skip
 
     def leaving(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
-        """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`."""
+        """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`;
+        those that only some take who go there while there is room.
+        """
         left = {way_out.condition for way_out in start.fact.exits}
-        found = (c for c in calls if not c.hops and c.site.conditions and c.site.conditions[-1] in left and not is_rare(c.site.conditions))
-        return [self._step(c, key) for c in found if self._does_work(self._target(c, operator), operator, key)][:BESIDES]
+        near = [c for c in calls if not c.hops and not left.isdisjoint(c.site.conditions) and not is_rare(c.site.conditions)]
+        found = [c for c in near if self._does_work(self._target(c, operator), operator, key)]
+        spare = BESIDES - sum(c.site.conditions[-1] in left for c in found)
+        chosen: list[OperatorCall] = []
+        for call in found:
+            always = call.site.conditions[-1] in left
+            if always or spare > 0:
+                chosen.append(call)
+                spare -= not always
+        return [self._step(c, key) for c in chosen[:BESIDES]]
+
+    def for_most_types(self, calls: tuple[OperatorCall, ...], main: Way, operator: Operator, key: str) -> Below:
+        """The chain of the operator that the entry itself calls for the types that most tensors have, where the main way is for others:
+        `if (!self.is_complex()) { return at::dot(self, other); }`.
+        """
+        for call in calls if any(map(of_few_types, main.site.conditions)) else ():
+            if call.hops or not other_types(main, call):
+                continue
+            target = self._target(call, operator)
+            below = self.work_of(target, key)
+            if below is None:
+                return Below(complete=False)
+            if below.works:
+                steps = tuple(noted(s, f"of {target.name}") for s in below.steps)
+                return Below((self._step(call, key), *trimmed(list(steps), STEPS - 3)), works=True)
+        return Below()
 
     def own(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
         """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does

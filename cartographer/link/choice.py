@@ -7,10 +7,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import either, is_rare, negation, rarity
+from cartographer.link.conditions import either, is_rare, negation, of_few_types, opposed, rarity
 from cartographer.link.costs import ALONE, FORMER, is_former
 from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
+from cartographer.link.outputs import by_output
 from cartographer.link.signatures import parameter_type
 from cartographer.link.sites import PLAIN
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
-    from cartographer.link.reach import Way
+    from cartographer.link.reach import OperatorCall, Way
     from cartographer.model.operator import Operator
 
 BRANCHES = 4  # further ways shown beside the main one
@@ -28,6 +29,7 @@ NODES = 12  # the same of a graph, whose nodes are parts of one computation
 GRAPH = "MPSGraph"
 PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
+DEEPER = 1.0  # and this much beyond that, where both call libraries: what serves them lies as deep as each of them asks
 DEFAULT = 1.0  # what runs for the default of an argument comes first
 SPARE = 1.0  # what only some calls add comes after what all do
 STRANGE = 2.5  # a stub that shares no word with the operator is likelier a step than the work
@@ -39,12 +41,13 @@ _NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "specia
 _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
 
 
-def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way]:
-    """Ways with the likeliest first: cost, corrected by what names tell."""
+def ordered(ways: Iterable[Way], operator: Operator, start: Defined, stem: str = "") -> list[Way]:
+    """Ways with the likeliest first: cost, corrected by what names tell; `stem` is the part of the operator's name that is another's."""
     ways = list(ways)
     if len(ways) < 2:
         return ways
-    words = words_of(operator.base)
+    libraries = any(w.site.kind == "library" for w in ways)  # which of them serves is no matter of names
+    words = words_of(operator.base, "" if libraries else stem)
     backward = "backward" in operator.base
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
     named_as = parameter_names(start)
@@ -55,9 +58,29 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined) -> list[Way
         names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
         former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
         default = -DEFAULT if way.site.conditions in usual else by_default(way.site.conditions, operator.schema, named_as)
+        default += by_output(way, operator.base) if way.site.conditions else 0.0
         return way.cost - names + (FORMER if former else 0.0) + default + (SPARE if way.site.optional else 0.0)
 
-    return _joined(_with_library(sorted(ways, key=likely)))
+    return _joined(_with_library(_of_most_types(sorted(ways, key=likely), operator)))
+
+
+def _of_most_types(ways: list[Way], operator: Operator) -> list[Way]:
+    """What runs for most people's types before what its name puts first, where that stands on the other side of an `if` that asks for
+    other types: `if (self.is_complex()) { sgn_stub(…); } else { sign_stub(…); }`.
+    """
+    main = ways[0]
+    if main.site.kind in ("dispatch", PLAIN) or by_output(main, operator.base) < 0:
+        return ways
+    if not any(map(of_few_types, main.site.conditions)):
+        return ways
+    near = (w for w in ways if w.cost <= main.cost + BESIDE and w.site.kind not in ("dispatch", PLAIN))
+    other = next((w for w in near if other_types(main, w)), None)
+    return [other, *(w for w in ways if w is not other)] if other is not None else ways
+
+
+def other_types(way: Way, usual: Way | OperatorCall) -> bool:
+    """Whether a way stands on the side for other types than most people's of an `if`, and something else on the other side."""
+    return any(opposed(c, d) for c in way.site.conditions if of_few_types(c) for d in usual.site.conditions)
 
 
 def _with_library(ways: list[Way]) -> list[Way]:
@@ -108,7 +131,7 @@ def _same_types(way: Way, start: Defined) -> float:
 def beside(ways: list[Way]) -> list[Way]:
     """The ways worth showing beside the first; loops beside a stub come last, those that functions write themselves last of all."""
     main = ways[0]
-    near = (w for w in ways[1:] if w.cost <= main.cost + BESIDE + rarity(w.site.conditions) + (ALONE if w.site.alone else 0.0) and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
+    near = (w for w in ways[1:] if w.cost <= main.cost + _allowance(w, main) and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
     shown = {_what(main)}
     found: list[list[Way]] = [[], [], []]
     for way in near:
@@ -121,6 +144,12 @@ def beside(ways: list[Way]) -> list[Way]:
         return every[:NODES]
     usual = [w for w in every if not is_rare(w.site.conditions)]
     return (usual if len(usual) > BRANCHES else every)[: max(BRANCHES, min(len(usual), BRANCHES + MORE))]
+
+
+def _allowance(way: Way, main: Way) -> float:
+    """How much more a way may cost than the main one to be shown beside it."""
+    deeper = DEEPER if way.site.kind == "library" == main.site.kind else 0.0
+    return BESIDE + rarity(way.site.conditions) + (ALONE if way.site.alone else 0.0) + deeper
 
 
 def _fits(way: Way, main: Way) -> bool:
@@ -153,7 +182,7 @@ def _what(way: Way) -> tuple[object, ...]:
         return ("stub", way.site.name, way.site.host)
     if way.site.kind == "library" and way.site.library != GRAPH:
         return ("library", way.site.name.removeprefix("::"))
-    if way.site.kind == PLAIN:
+    if way.site.kind == PLAIN and not way.site.given:
         return (PLAIN, id(way.site.targets[0]))
     return (way.site.kind, way.site.path, way.site.line, way.site.texts)
 
@@ -175,15 +204,17 @@ def _affinity(way: Way, words: tuple[str, ...], *, backward: bool) -> float:
 def _likeness(name: str, words: tuple[str, ...]) -> float:
     """How much a function's name speaks of an operator."""
     plain = name.lower().replace("_", "")
-    if words and words[0] in plain:
-        return 1.2 + 0.3 * len(words[0]) / len(plain)  # the closer, the more
-    return 0.75 if any(w in plain for w in words[1:]) else 0.0
+    for whole in words[:2]:
+        if whole and whole in plain:
+            return 1.2 + 0.3 * len(whole) / len(plain)  # the closer, the more
+    return 0.75 if any(w in plain for w in words[2:]) else 0.0
 
 
-def words_of(base: str) -> tuple[str, ...]:
-    """The whole name without underscores, then its telling words."""
+def words_of(base: str, stem: str = "") -> tuple[str, ...]:
+    """The whole name without underscores, the part that is another's, then its telling words."""
     words = [_DIMENSIONS.sub("", w) for w in _WORD.findall(base.lower()) if len(w) > 3 and w not in _NO_WORDS]
-    return ("".join(_WORD.findall(base.lower().replace("native", "").replace("linalg", ""))) or base, *words)
+    whole, part = ("".join(_WORD.findall(name.lower().replace("native", "").replace("linalg", ""))) for name in (base, stem))
+    return (whole or base, part, *words)
 
 
 @lru_cache(maxsize=16384)

@@ -62,14 +62,14 @@ def whole(condition: str) -> str:
     return f"({condition})" if " " in condition else condition
 
 
-def _opposed(one: str, other: str) -> bool:
+def opposed(one: str, other: str) -> bool:
     """Whether one of two conditions holds where the other does not: `c` and `!(c)`, `c` and `!c`."""
     return opposite(one) == other or _denied(one) == other or _denied(other) == one
 
 
 def _cover(one: str, other: str) -> bool:
     """Whether one of two conditions, or of those that they join, holds where another does not: together they always hold."""
-    return any(_opposed(a, b) for a in one.split(" || ") for b in other.split(" || "))
+    return any(opposed(a, b) for a in one.split(" || ") for b in other.split(" || "))
 
 
 def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
@@ -154,6 +154,17 @@ def is_rare(conditions: Conditions) -> bool:
 
 
 @lru_cache(maxsize=65536)
+def of_few_types(condition: str) -> bool:
+    """Whether a condition cannot hold for the floating-point types that most tensors have."""
+    return value(condition, lambda term: False if _other_type(term) else None) is False
+
+
+def _other_type(said: str) -> bool:
+    """Whether a text asks for other types than the floating-point ones that most tensors have."""
+    return _OTHER_TYPE.search(said) is not None and "!=" not in said
+
+
+@lru_cache(maxsize=65536)
 def _weight(condition: str) -> float:
     said, denied = _said(condition)
     if _of_elements(condition) is False:
@@ -166,7 +177,7 @@ def _weight(condition: str) -> float:
         return CASE
     if (few := _few(said)) is not None:
         return (_UNUSUAL if denied else 0.0) if not few else 0.0 if denied else _FEW
-    if not denied and _OTHER_TYPE.search(said) and "!=" not in said:
+    if not denied and _other_type(said):
         return _TYPED
     return 0.0 if denied or condition == "default" else _SPECIAL
 

@@ -59,6 +59,7 @@ class Descent:
     tree: Tree
     callees: Callees
     _known: dict[tuple[int, str, bool, str, Bound], Below] = field(default_factory=dict, repr=False)
+    _stems: dict[str, str] = field(default_factory=dict, repr=False)
 
     def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
         """The steps below one entry; `bound` are the template arguments with which it is registered."""
@@ -74,7 +75,7 @@ class Descent:
         reach = self.tree.search(key).reach(defined, bound=bound)
         if not (composite or reach.ways or reach.operators):
             return Below(once(self._virtual(defined, key) or self._carried_on(defined, operator, key)))
-        ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined)
+        ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined, self._stem(operator.base))
         if composite:
             near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
             steps = self._ways(near[:1], defined, operator, key) if near else []
@@ -87,8 +88,10 @@ class Descent:
             return Below(once([*self.callees.shown(self.callees.here(reach.operators, key), defined, key), *self._sides(real, key)]), works=True)
         if real and min(w.cost for w in real) < NEAR:
             here = self.callees.here(reach.operators, key)
+            usual = self.callees.for_most_types(here, real[0], operator, key)
+            first = _without(usual.steps, way_steps(real[0])) if usual.steps else ()
             beside_it = [*self.callees.beside(here, operator, key), *self.callees.leaving(here, defined, operator, key), *self.callees.own(reach.operators, defined, operator, key)]
-            return Below(once([*self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True)
+            return Below(once([*first, *self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True, complete=usual.complete)
         calls = self.callees.shown(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
             return Below(once(self.callees.shown(self.callees.here(reach.operators, key), defined, key)), works=True)  # a switch over backends: no way is the main one
@@ -102,6 +105,18 @@ class Descent:
             steps = self._ways([*real, *plain], defined, operator, key) if real else [*self._ways(plain or ways[:1], defined, operator, key), *calls[:BEFORE]]
         steps = steps or self._virtual(defined, key) or self._carried_on(defined, operator, key)
         return Below(once(steps), works=onward.works or bool(ways) or arranges, complete=onward.complete)
+
+    def _stem(self, base: str) -> str:
+        """The longest part of an operator's name, of two words at least, that is another operator's: `batch_norm` of
+        `_batch_norm_with_update`; of a derivative's name only a derivative's.
+        """
+        known = self._stems.get(base)
+        if known is None:
+            words = base.strip("_").split("_")
+            parts = ("_".join(words[a : a + n]) for n in range(len(words) - 1, 1, -1) for a in range(len(words) - n + 1))
+            alike = (part for part in parts if ("backward" in base) is ("backward" in part))
+            known = self._stems[base] = next((part for part in alike if self.tree.by_name.of_base(part)), "")
+        return known
 
     def beyond(self, defined: Defined, operator: Operator, key: str) -> Below:
         """Where a composite goes on, when another operator calls it: through the called operator that bears its name or a part
@@ -126,7 +141,9 @@ class Descent:
         elif main.site.kind == "stub":
             steps.extend(ufunc_kernel(self.tree, main.site.name.removesuffix("_stub"), device))
         elif main.site.kind == "dispatch":
-            steps.extend(self._dispatched(main, device))
+            called = [*self._dispatched(main, device)]
+            itself = not called and main.hops and self.tree.graph(device).loops(main.at)
+            steps.extend([definition_step("device", main.at, "loops over elements itself")] if itself else called)
         steps.extend(self._overriders(main, defined, device))
         others = beside(ways)
         stages = [(shared, way) for way in others if (shared := self._stage(way, main, defined, device)) is not None]
@@ -196,9 +213,14 @@ class Descent:
         return self.tree.graph(device).handed.choosers(kernel, way.at) if kernel is not None and kernel.name != bare(way.site.name) else ()
 
     def _end_of(self, way: Way, start: Defined) -> Iterable[Step]:
-        """The end of a way beside the main one; a Metal kernel only when its name can be told."""
+        """The end of a way beside the main one; a Metal kernel only when its name can be told, and a lambda of another file with
+        the function that it stands in: `vfloor` of aten/src/ATen/cpu/vml.h.
+        """
         metal = self._metal(way, start)
-        return () if way.site.kind == "metal" and not metal else end_steps(way, metal)
+        if way.site.kind == "metal" and not metal:
+            return ()
+        around = [definition_step("kernel", way.at)] if way.site.kind == PLAIN and way.site.given and way.at.path != start.path else []
+        return (*around, *end_steps(way, metal))
 
     def _dispatched(self, way: Way, device: str) -> Iterable[Step]:
         """What a switch over types calls for each of them, where no loop of a known kind runs: functions of the same file."""
@@ -263,7 +285,7 @@ class Descent:
         if not full:
             return steps
         reach = self.tree.search(key).reach(kernel)
-        ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel)
+        ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel, self._stem(operator.base))
         ways.sort(key=lambda w: w.site.kind == PLAIN)
         if not ways or ways[0].site.kind == PLAIN:
             onward = self.callees.onward(reach.operators, kernel, operator, key)
@@ -296,6 +318,12 @@ class Descent:
                 yield from stub_steps(way.site, way.registration)
                 if (kernel := self.kernel_of(way.registration, key)) is not None:
                     yield definition_step("kernel", kernel)
+
+
+def _without(steps: Iterable[Step], others: Iterable[Step]) -> list[Step]:
+    """Steps without those that stand among others, whatever their notes and conditions."""
+    taken = {(s.role, s.symbol, s.path, s.line) for s in others}
+    return [s for s in steps if (s.role, s.symbol, s.path, s.line) not in taken]
 
 
 def _own_types(ways: list[Way], start: Defined) -> bool:

@@ -21,12 +21,14 @@ from cartographer.link.conditions import (
     is_rare,
     is_switched,
     never,
+    opposite,
     rule_out,
     together,
 )
 from cartographer.link.costs import ALONE, continued, detour, is_check, of_all_types, order
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
+from cartographer.link.plain import loops_over_elements, on_exits
 from cartographer.link.sites import PLAIN
 from cartographer.link.stubs import serving
 
@@ -48,6 +50,7 @@ _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5
 _GENERATED = 0.3  # a stub that only generated code registers
 _BODY = 1.5  # a generic function that only its own statements make: the end of a way
 _PLAIN = 1.5  # a function that loops over elements itself
+_GIVEN = 0.1  # how much less it costs where it is handed what it runs for each element: `vec::map([](Vec x) {…}, out, in, n)`
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _COPIES = 3.0  # moving memory is seldom the work itself
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
@@ -243,8 +246,13 @@ class Search:
                 ways.append(Way(0.5 + aside + place, (), site, start))
                 continue
             if self._plain(target, inner):
-                ways.append(Way(_PLAIN + extra, (), site._replace(kind=PLAIN, targets=(target,), given=()), start))
+                lambdas = tuple(g for g in site.given if g.symbol == "lambda")
+                cost = _PLAIN + extra - (_GIVEN if lambdas else 0.0)
+                ways.append(Way(cost, (), site._replace(kind=PLAIN, targets=(target,), given=lambdas), start))
                 continue
+            if rest := self._rest(target, inner):
+                own = site._replace(kind=PLAIN, targets=(target,), given=(), conditions=together(site.conditions, rest))
+                ways.append(Way(_PLAIN + extra, (), own, start))
             if not inner.ways and is_generic(target) and not is_generic(start):
                 ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))
             if inner.ways:
@@ -273,6 +281,15 @@ class Search:
     def _plain(self, target: Defined, inner: Reach) -> bool:
         """Whether nothing is known of a function's work but that it loops over elements itself."""
         return not inner.operators and all(w.site.kind in ("dispatch", PLAIN) for w in inner.ways) and not is_generic(target) and self.graph.loops(target)
+
+    def _rest(self, target: Defined, inner: Reach) -> Conditions:
+        """The conditions under which a function loops over elements itself: past the ways out on which it hands over all other loops."""
+        told = [w.site.conditions for w in inner.ways if w.site.kind not in ("dispatch", PLAIN)]
+        exits = on_exits(target.fact.exits, told) if told and target.fact.exits and self.graph.device == "cpu" and target.use is None else []
+        if not exits:
+            return ()
+        text = self.graph.bodies.lines(target.path, max(e.line for e in exits) + 1, min(e.end for e in exits))
+        return tuple(opposite(e.condition) for e in exits) if loops_over_elements("\n".join(text)) else ()
 
 
 def _hands_on(site: Site, target: Defined, inner: Reach) -> bool:

@@ -33,6 +33,7 @@ _END = re.compile(r"\s*;")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _WRITTEN = re.compile(r"^(?:(?:static|virtual|inline|constexpr|const|C10_\w+)\s+)+")
 _OWNERS = ("std::optional", "std::shared_ptr", "std::unique_ptr", "std::reference_wrapper", "std::decay", "std::conditional", "std::remove")
+_OWNED = "MaybeOwned<Tensor>"  # c10/util/MaybeOwned.h
 _LINES = 12  # of one expression
 _CALLS = 20  # in one expression
 
@@ -58,6 +59,14 @@ class Receivers:
             return False
         callee = self._before(call, inside, order)
         return bool(callee) and self._gives_none(callee)
+
+    def owns_tensor(self, name: str, variables: Variables) -> bool:
+        """Whether a variable holds a tensor that may be another's: `auto [a, b] = expand_outplace(self, other);`, `a->add(*b)`."""
+        function = variables.bindings.get(name) or variables.results.get(name, "")
+        if not function or "." in function or ">" in function:
+            return _OWNED in variables.declared(name)
+        last = function.rpartition("::")[2]
+        return any(_OWNED in d.fact.returns for d in (*self.index.named(last), *self.index.declarations.get(last, ())))
 
     def _variable(self, name: str, variables: Variables) -> bool:
         """Whether a variable's declarations tell that it is no tensor."""

@@ -71,7 +71,7 @@ def end_steps(way: Way, metal: Sequence[Given] = ()) -> Iterator[Step]:
         yield from _launch_steps(site)
     elif site.kind == "library":
         yield Step("library", site.name, site.path, site.line, _in_macro(site.library, site), site.branch)
-    elif site.kind == PLAIN:
+    elif site.kind == PLAIN and not site.given:
         yield definition_step("device", site.targets[0], "loops over elements itself", site.branch)
     elif site.given:
         yield from _given_steps(way)

@@ -29,6 +29,7 @@ _LONGEST = 200  # characters of a name and the white space behind it
 _ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
 _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[({]")
 _RESULT = re.compile(r"auto(?<!\wauto)\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
+_BINDING = re.compile(r"auto(?<!\wauto)\s*&*\s*\[([^\[\]]*)\]\s*=\s*((?:\w+::)*\w+)\s*\(")
 _ASSIGNED = re.compile(r"auto(?<!\wauto)\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
 _FLAG = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*([^;{}]*(?:is_\w+\(|[!=]=\s*(?:at::|c10::)?(?:k|DeviceType::))[^;{}]*);")
 _GIVEN = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*(\w+)\.(has_value|defined)\(\)\s*;")
@@ -105,6 +106,11 @@ class Variables:
     def results(self) -> dict[str, str]:
         """Variables by the function whose result they hold."""
         return {m[1]: m[2] for m in _RESULT.finditer(self.text)}
+
+    @cached_property
+    def bindings(self) -> dict[str, str]:
+        """Names that take a tuple apart, by the function that gives it: `auto [a, b] = f(…);`."""
+        return {name.strip(): m[2] for m in _BINDING.finditer(self.text) for name in m[1].split(",")}
 
     def last_member(self, name: str) -> str:
         """The last member that is called where a variable without a written type is set to an expression in brackets:

@@ -78,3 +78,28 @@ def test_of_the_ends_the_first_one_without_a_condition_is_the_place_to_open():
     entry, graph, metal = Step("entry", "f", "F.mm", 1), Step("library", "node", "F.mm", 2), Step("device", "kernel", "F.metal", 3, "", "self.is_complex()")
     assert main_step((entry, graph, metal)) == graph
     assert main_step((entry, metal, graph)) == graph
+
+
+def test_on_a_road_by_which_the_body_is_left_what_only_some_need_is_shown_while_there_is_room():
+    work = "".join(f"void {x}(const Tensor& t) {{\n  f_stub(kCPU, t);\n}}\n" for x in "abcdeg")
+    others = [operator(f"{x}(Tensor self) -> Tensor", "CPU", f"at::native::{x}") for x in "abcdeg"]
+
+    def called(more=""):
+        body = f"{work}void f_entry(const Tensor& self) {{\n  if (one) {{\n    if (mixed) {{ at::a(self); }}\n    at::b(self);\n{more}    return;\n  }}\n  f_stub(kCPU, self);\n}}\n"
+        f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_entry")
+        return [name for role, name, _ in steps({N + "cpu/F.cpp": f"namespace at::native {{\n{STUB}{body}}}\n"}, f, *others, key="CPU") if role == "calls"]
+
+    assert called() == ["a", "b"]
+    assert called("    at::c(self);\n    at::d(self);\n    at::e(self);\n") == ["a", "b", "c", "d", "e"]
+    assert called("    at::c(self);\n    at::d(self);\n    at::e(self);\n    at::g(self);\n") == ["b", "c", "d", "e", "g"]
+
+
+def test_a_library_beside_another_may_lie_deeper_than_what_else_is_shown():
+    def libraries(depth, first="sgemm_(self);"):
+        inner = "".join(f"void deep_{n}(const Tensor& t) {{ {f'deep_{n - 1}(t);' if n else 'cblas_dgemm_batch(t);'} }}\n" for n in range(depth))
+        body = f"{inner}void f_entry(const Tensor& self) {{\n  if (one) {{\n    {first}\n  }} else {{\n    deep_{depth - 1}(self);\n  }}\n}}\n"
+        return [name for role, name, _ in found(body) if role == "library"]
+
+    assert libraries(4) == ["sgemm_", "cblas_dgemm_batch"]
+    assert libraries(5) == ["sgemm_"]
+    assert libraries(4, "f_stub(kCPU, self);") == []

@@ -276,3 +276,20 @@ def test_an_operator_whose_schema_cannot_be_read_has_a_chain_all_the_same():
         inner = operator(f"{called}(Tensor self) -> {'bool' if called != 'inner' else 'Tensor'}", "CPU", f"at::native::{called}")
         maker, _ = made({N + "Odd.cpp": body.replace("inner", called)}, odd, inner)
         assert maker.chain(odd, "CPU").steps[0].symbol == "at::native::odd"
+
+
+def test_what_may_be_another_tensor_is_a_tensor_behind_an_arrow():
+    files = {"aten/src/ATen/ExpandUtils.h": "namespace at {\nstd::tuple<c10::MaybeOwned<Tensor>, c10::MaybeOwned<Tensor>> widen(const Tensor& a, const Tensor& b);\nNode* node_of(const Tensor& a);\n}\n",
+             N + "S.cpp": """namespace at::native {
+Tensor f(const Tensor& self, const Tensor& other) {
+  auto [_self, _other] = widen(self, other);
+  auto node = node_of(self);
+  c10::MaybeOwned<Tensor> kept = borrow(other);
+  node->cosh();
+  return _self->sinh().add_(_other->tanh(), kept->exp());
+}
+}
+"""}  # fmt: skip
+    others = [operator(f"{name}(Tensor self) -> Tensor") for name in ("sinh", "cosh", "tanh", "exp")]
+    found = steps(files, composite("f(Tensor self, Tensor other) -> Tensor"), *others, key="CPU")
+    assert [(symbol, line) for role, symbol, line in found if role == "calls"] == [("sinh", 7), ("tanh", 7), ("exp", 7)]

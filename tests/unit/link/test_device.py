@@ -10,7 +10,7 @@ from cartographer.link.device import answers, library
         ("cublasSgemm", "cuda", "cuBLAS"), ("cublasLtMatmul", "cuda", "cuBLASLt"), ("cublasSetStream", "cuda", ""), ("cublasSgemm", "cpu", ""),
         ("cusolverDnSgetrf", "cuda", "cuSOLVER"), ("cusolverDnSgetrf_bufferSize", "cuda", ""), ("cudnnRNNForward", "cuda", "cuDNN"),
         ("cudnnCreateTensorDescriptor", "cuda", ""), ("cub::DeviceSelect::Flagged", "cuda", "CUB"), ("at::cuda::cub::radix_sort_keys", "cuda", ""),
-        ("thrust::sort_by_key", "cuda", "Thrust"), ("thrust::device_ptr", "cuda", ""), ("cblas_sgemm", "cpu", "BLAS"), ("sgetrf_", "cpu", "LAPACK"),
+        ("thrust::sort_by_key", "cuda", "Thrust"), ("thrust::device_ptr", "cuda", ""), ("cblas_sgemm", "cpu", "BLAS"), ("cblas_sgemm_batch", "cpu", "MKL"), ("sgetrf_", "cpu", "LAPACK"),
         ("ideep::matmul_forward::compute", "cpu", "oneDNN"), ("ideep::tensor", "cpu", ""), ("ideep::matmul_forward::prepare", "cpu", ""), ("pytorch_qnnp_setup_clamp_nc_u8", "cpu", ""),
         ("pytorch_qnnp_run_operator", "cpu", "QNNPACK"), ("std::sort", "cpu", ""),
     ],

@@ -159,3 +159,26 @@ def test_classes_that_a_template_may_be_filled_with_are_cases():
             "using cell_type = Cell<Params>;\nTensor f_entry(const Tensor& self) {\n  return cell_type{}(self, p);\n}\n")
     found = {s.symbol: s.branch for s in chain(body, "f(Tensor self) -> Tensor", key="CPU", more=linear) if s.role == "calls"}
     assert found == {"at::linear": "case Params", "at::quick": "case QuantizedParams"}
+
+
+@pytest.mark.parametrize(("types", "base", "first"), [("iter.common_dtype()", "f", 9), ("iter.common_dtype()", "f_", 12), ("iter.dtype()", "f", 12)])
+def test_the_loop_for_booleans_comes_first_where_the_operator_gives_them_for_whatever_it_is_given(types, base, first):
+    kernel = (f'void f_kernel(TensorIteratorBase& iter) {{\n  if (iter.dtype() == kBool) {{\n    AT_DISPATCH_ALL_TYPES({types}, "f", [&] {{\n'
+        '      cpu_kernel(iter, [](scalar_t a) -> bool { return a > 0; });\n    });\n  } else { AT_DISPATCH_ALL_TYPES(iter.common_dtype(), "f", [&] {\n'
+        "    cpu_kernel(iter, [](scalar_t a) -> scalar_t { return a > 0; }); }); }\n}\n")  # fmt: skip
+    body = f"DEFINE_DISPATCH(f_stub);\n{kernel}REGISTER_DISPATCH(f_stub, &f_kernel)\nvoid f_entry(const Tensor& self) {{ f_stub(kCPU, iter); }}\n"
+    steps = chain(body, f"{base}(Tensor self) -> Tensor")
+    assert [s.line for s in steps if s.role == "device"] == [first, 21 - first]
+
+
+def test_what_runs_for_most_types_comes_before_the_side_of_an_if_for_others_whatever_their_names():
+    kernels = "void {0}_kernel() {{}}\nREGISTER_DISPATCH({0}_stub, &{0}_kernel)\n"
+    body = f"DEFINE_DISPATCH(f_stub);\n{kernels.format('f')}Tensor f_entry(const Tensor& self) {{\n  if (self.is_complex()) {{ f_stub(kCPU, self); }} else {{ a_stub(kCPU, self); }}\n}}\n"
+    assert stubs(body) == ["a_stub", "f_stub"]
+    assert stubs(body.replace("self.is_complex()", "can_use() || !self.is_complex()")) == ["f_stub", "a_stub"]  # holds for most
+
+
+def test_an_operator_that_is_called_for_most_types_comes_before_the_way_for_others():
+    more = (operator("real_f(Tensor self) -> Tensor", "CPU", "at::native::real_f"),)
+    body = "Tensor real_f(const Tensor& self) { a_stub(kCPU, self); }\nTensor f_entry(const Tensor& self) {\n  if (!self.is_complex()) { return at::real_f(self); }\n  b_stub(kCPU, self);\n}\n"
+    assert [s.symbol for s in chain(body, more=more) if s.role in ("stub", "calls")] == ["at::real_f", "a_stub", "b_stub"]

@@ -219,3 +219,14 @@ def test_a_metal_kernel_of_whose_name_a_literal_is_the_beginning():
                  f'  const auto kernel_name = "{literal}" + typeName(self);\n  auto p = state(kernel_name);\n}}\n}}\n', N + "mps/kernels/G.metal": kernels}
         found = steps(files, operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps"), key="MPS")
         assert [s for role, s, _ in found if role == "device"] == (wanted or ["getPipelineStateForFunc"])
+
+
+def test_a_part_of_the_name_that_is_another_operators_tells_what_the_work_is():
+    loops = "template <typename F> void each(const F& f) {\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) { f(a); });\n}\n"
+    body = ("void tidy_stats(const Tensor& t) {\n  each([](float v) { return v; });\n}\nvoid fold_scale_rows(const Tensor& t) {\n  each([](float v) { return v * 2; });\n}\n"
+        "void fold_entry(const Tensor& self) {\n  tidy_stats(self);\n  fold_scale_rows(self);\n}\n")  # fmt: skip
+    files = {N + "cpu/Loops.h": f"namespace at::native {{\n{loops}}}\n", N + "cpu/F.cpp": f"#include <ATen/native/cpu/Loops.h>\nnamespace at::native {{\n{body}}}\n"}
+    f = operator("_fold_scale_with_stats(Tensor self) -> Tensor", "CPU", "at::native::fold_entry")
+    others = [operator("fold_scale(Tensor self) -> Tensor", "CPU", "at::native::fold_scale")]
+    assert [s for role, s, _ in steps(files, f, key="CPU") if role == "kernel"] == ["tidy_stats"]
+    assert [s for role, s, _ in steps(files, f, *others, key="CPU") if role == "kernel"] == ["fold_scale_rows"]
