@@ -8,7 +8,6 @@ is plainly the work itself, the chain goes on through it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,11 +20,12 @@ from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES
 from cartographer.link.questions import questions
+from cartographer.link.raising import IN_CUDA, only_raises
 from cartographer.link.redispatch import sent_on
 from cartographer.link.sending import packed, unpacked
 from cartographer.link.steps import definition_step, noted, served, trimmed
 from cartographer.link.tree import Tree, tree_of
-from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
+from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
 
 if TYPE_CHECKING:
@@ -44,9 +44,6 @@ KEYS = (
 DECORATORS = 20  # lines that a Python function's decorators may take
 _LAYOUTS = {"CUDA": ("QuantizedCUDA", "SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA"), "CPU": ("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU")}
 _SECOND = ("cuda", "mps")  # devices whose chains take as long as those of all others
-_RAISING = re.compile(r"TORCH_CHECK|ERROR|ASSERT|_error$")
-FEW = 3  # calls of a function that does nothing but raise
-RAISES = "in a CUDA build it only raises"
 _ALIASES = {
     "default backend kernel": ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "DefaultBackend"),
     "math kernel": ("CompositeImplicitAutograd", "Math", "CatchAll"),
@@ -147,6 +144,10 @@ class ChainMaker:
             return Chain(Status.UNRESOLVED, entry.reason if self.tree.has_kernels else "the bodies of kernels are not in a wheel")
         composite = outcome in COMPOSITE
         first = definition_step("entry", entry.defined, entry.reason)
+        if only_raises(entry.defined.fact):
+            twin = self._twin(operator, key, registration, entry.defined)
+            note = "; ".join(filter(None, (first.note, IN_CUDA if twin else ONLY_RAISES)))
+            return Chain(Status.RESOLVED, None, (replace(first, note=note), *(twin or self._other_layout(operator, key, outcome))))
         below = self._descent.below(entry.defined, operator, key, composite=composite, bound=self._bound(registration, entry.defined))
         sent = sent_on(self.tree, entry.defined, DEVICE_OF_KEY.get(key, "cpu")) if registration.boxed else None
         if sent is not None and sent.key in KEYS and sent.key != key:
@@ -154,9 +155,6 @@ class ChainMaker:
         if below.works:
             self._working.add((operator.name, key))
             return Chain(Status.RESOLVED, None, (first, *below.steps))
-        twin = self._twin(operator, key, registration, entry.defined)
-        if twin:
-            return Chain(Status.RESOLVED, None, (replace(first, note="; ".join(filter(None, (first.note, RAISES)))), *twin))
         shape = self.tree.by_name.shapes.get(operator.name)
         if not below.steps and shape is not None and shape.view:
             first = replace(first, note="; ".join(filter(None, (first.note, "a view: sizes, strides and storage, no device code"))))
@@ -187,7 +185,7 @@ class ChainMaker:
 
     def _twin(self, operator: Operator, key: str, registration: Registration, defined: Defined) -> tuple[Step, ...]:
         """Where the CUDA build has only a function that raises: the one of a ROCm build (MIOpen's operators), and what it runs."""
-        if key != "CUDA" or len(defined.fact.calls) > FEW or not any(_RAISING.search(c.name) for c in defined.fact.calls):
+        if key != "CUDA":
             return ()
         twin = self.tree.entries("hip").find(operator, registration).defined
         if twin is None or twin is defined or self.tree.world("cuda").allows(twin.fact.guards) is not False:

@@ -79,6 +79,9 @@ class Step:
     branch: str = ""  # condition under which this step is taken; "" = always
 
 
+ONLY_RAISES = "it only raises an error"  # in the note of an entry
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """From the function that the dispatcher calls down to the code that runs, for one backend."""
@@ -86,6 +89,11 @@ class Chain:
     status: Status
     reason: str | None = None
     steps: tuple[Step, ...] = ()
+
+    @property
+    def only_raises(self) -> bool:
+        """Whether there is a kernel, and all that it does is to say that there ought to be another one."""
+        return bool(self.steps) and ONLY_RAISES in self.steps[0].note
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,17 @@ from cartographer.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from cartographer.model.operator import Operator, Registration
+    from cartographer.model.operator import Chain, Operator, Registration
     from cartographer.store.values import OperatorRow
 
-OWN, DEFAULT, COMPOSITE, FALLBACK, NOTHING, UNTOLD = "kernel", "default", "composite", "fallback", "missing", "not told"
-HOW = (OWN, DEFAULT, COMPOSITE, FALLBACK, NOTHING, UNTOLD)
+OWN, DEFAULT, COMPOSITE, FALLBACK, RAISES, NOTHING, UNTOLD = "kernel", "default", "composite", "fallback", "raises", "missing", "not told"
+HOW = (OWN, DEFAULT, COMPOSITE, FALLBACK, RAISES, NOTHING, UNTOLD)
 SAYS = {
     OWN: "a kernel of its own",
     DEFAULT: "one kernel for all backends (CompositeExplicitAutograd)",
     COMPOSITE: "made of other operators (CompositeImplicitAutograd)",
     FALLBACK: "the backend's fallback: the CPU, or an error that says so",
+    RAISES: "a kernel whose body only raises an error: the backend must bring its own",
     NOTHING: "not at all",
     UNTOLD: "this source does not show it",
 }
@@ -111,8 +112,10 @@ def _of_backend(rows: list[OperatorRow | Operator], key: str, *, missing: bool) 
         how = _BY_WORDS.get(words, UNTOLD)
         if how == OWN and _calls_fallback(row, key):
             how = FALLBACK
+        elif _only_raises(row, key):
+            how = RAISES
         counts[how] += 1
-        if not missing or how in (NOTHING, FALLBACK, UNTOLD):
+        if not missing or how in (RAISES, NOTHING, FALLBACK, UNTOLD):
             served.append(Served(row.name, how, words, row.build))
     return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(served))
 
@@ -121,6 +124,16 @@ def _calls_fallback(row: OperatorRow | Operator, key: str) -> bool:
     """Whether what is registered for a key is the backend's fallback, as MPSFallback.mm does; only whole operators know."""
     registrations: Iterable[Registration] = getattr(row, "registrations", ())
     return any(r.key == key and r.active and "backend fallback" in r.rule for r in registrations)
+
+
+def _only_raises(row: OperatorRow | Operator, key: str) -> bool:
+    """Whether the kernel of a key is one that only raises; only whole operators know. A key that no chain was made for shares
+    the kernel of another one that the dispatcher serves in the same words, unless each has its own.
+    """
+    chains: Mapping[str, Chain] = getattr(row, "kernels", {})
+    if key in chains or _BY_WORDS.get(row.dispatch.get(key, "")) not in (DEFAULT, COMPOSITE):
+        return key in chains and chains[key].only_raises
+    return any(chain.only_raises for other, chain in chains.items() if row.dispatch.get(other) == row.dispatch[key])
 
 
 def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pytest
 
 from cartographer.errors import UsageError
 from cartographer.model.location import Location
-from cartographer.model.operator import Operator, Origin, Registration
+from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
 from cartographer.store.values import OperatorRow
 
@@ -74,3 +74,18 @@ def test_a_registered_fallback_is_no_kernel():
     registered = Registration("MPS", "at::mps_fallback", Origin.LIBRARY, rule=f"calls the backend fallback of MPS ({where})", place=where)
     operator = Operator("aten::x", "", Origin.YAML, where, registrations=(registered,), dispatch={"MPS": "kernel"})
     assert coverage([operator], "MPS")[0].counts["fallback"] == 1
+
+
+def test_a_default_kernel_that_only_raises_serves_nobody():
+    """`convolution_overrideable`: whoever brings a backend must register it."""
+    alone = Chain(Status.RESOLVED, None, (Step("entry", "at::native::f", "a.cpp", 1, ONLY_RAISES),))
+    works = Chain(Status.RESOLVED, None, (Step("entry", "at::native::g", "a.cpp", 9),))
+    default, own = "default backend kernel", "kernel"
+    operator = Operator(
+        name="aten::f", schema="f()", origin=Origin.YAML, declared=Location("x", 1),
+        dispatch={"CPU": default, "CUDA": own, "XPU": own, "PrivateUse1": default}, kernels={"CPU": alone, "CUDA": works, "XPU": alone},
+    )  # fmt: skip
+    everywhere = row("aten::full", CPU=default, CUDA=default, XPU=default, PrivateUse1=default)
+    found = {backend.key: [served.how for served in backend.operators if served.name == "aten::f"] for backend in coverage([operator, everywhere])}
+    assert found == {"CPU": ["raises"], "CUDA": ["kernel"], "XPU": ["raises"], "PrivateUse1": ["raises"]}
+    assert [served.name for served in coverage([operator], "PrivateUse1", missing=True)[0].operators] == ["aten::f"]

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels that stand for what is missing: all they do is to raise, as `convolution_overrideable` does for every backend that brings
+no convolution of its own, or MIOpen's operators in a CUDA build.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cartographer.model.operator import ONLY_RAISES
+
+if TYPE_CHECKING:
+    from cartographer.model.fact import Definition
+
+IN_CUDA = f"in a CUDA build {ONLY_RAISES}"
+_CHECKS = re.compile(r"(?:TORCH|AT)_(?:INTERNAL_)?(?:CHECK|ASSERT)\w*")  # c10/util/Exception.h: they raise where their first argument does not hold
+_RAISES = re.compile(r"\w*ERROR|C10_THROW_\w+")
+
+
+def only_raises(function: Definition) -> bool:
+    """Whether the first thing that a function does, in any case and in any build, is to raise."""
+    first = next(iter(function.calls), None)
+    if first is None or first.conditions or first.guards:
+        return False
+    return (_CHECKS.fullmatch(first.name) is not None and first.arguments[:1] == ("false",)) or _RAISES.fullmatch(first.name) is not None
