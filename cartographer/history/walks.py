@@ -36,6 +36,7 @@ class Walked:
     files: Files
     notes: Notes
     blamed: int = 0  # files that `git blame` had to settle
+    lacking: bool = False  # whether the clone lacked something that lines follow from
 
 
 def by_lines(git: Git, stream: Stream, pairs: Pairs, progress: Progress, meanwhile: Callable[[], None]) -> Walked:
@@ -59,7 +60,7 @@ def by_lines(git: Git, stream: Stream, pairs: Pairs, progress: Progress, meanwhi
     finally:
         stream.close()
         reader.close()
-    return Walked(files, last, walk.notes, len(asked))
+    return Walked(files, last, walk.notes, len(asked), pairs.lacking)
 
 
 def by_files(git: Git, commits: Commits, progress: Progress) -> Walked:
