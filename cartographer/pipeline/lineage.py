@@ -128,11 +128,12 @@ def lineage(releases: Sequence[Release], cache: Cache, progress: Progress) -> Li
     unread, steps = [], []
     for release in releases:
         names = _names(release, lists, cache)
-        if names is None:
+        step = _step(read[-1][0], release, lists, cache) if read and names is not None else {}
+        if names is None or step is None:
             unread.append(release.tag)
         else:
             if read:
-                steps.append(_step(read[-1][0], release, lists, cache))
+                steps.append(step)
             read.append((release, names))
         progress.step()
     if len(read) < 2:
@@ -189,8 +190,8 @@ def _names(release: Release, lists: _Lists, cache: Cache) -> frozenset[str] | No
     return names
 
 
-def _step(old: Release, new: Release, lists: _Lists, cache: Cache) -> _Step:
-    """What happened to which operator between two releases."""
+def _step(old: Release, new: Release, lists: _Lists, cache: Cache) -> _Step | None:
+    """What happened to which operator between two releases; None when a list cannot be read, though its names were kept."""
     if old.key == new.key:
         return {}
     name = f"{old.key}-{new.key}.json"
@@ -201,7 +202,11 @@ def _step(old: Release, new: Release, lists: _Lists, cache: Cache) -> _Step:
         except msgspec.DecodeError:
             pass
     found: dict[str, dict[str, None]] = {}
-    for change in compare(lists.of(old), lists.of(new)).changes:
+    try:
+        changes = compare(lists.of(old), lists.of(new)).changes
+    except CartographerError:
+        return None
+    for change in changes:
         if word := word_of(change.id, change.fold):
             found.setdefault(change.op, {})[word] = None
     step = {op: tuple(sorted(words)) for op, words in sorted(found.items())}

@@ -105,6 +105,20 @@ def test_treeless(grown: Repo, tmp_path: Path) -> None:
     assert "not the folders of the past" in strata.reason
 
 
+def test_treeless_with_a_short_history_of_many_files(repo: Repo, tmp_path: Path) -> None:
+    """The folders of the past are few among all objects, and the last ones are here: those of the tip were checked out."""
+    repo.commit(**{f"f{number}": text(number) for number in range(80)})
+    repo.commit(f0=text(1, 2))
+    repo.git("config", "uploadpack.allowFilter", "true")
+    repo.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    target = clone(repo, tmp_path / "treeless", "--filter=tree:0")
+    before = objects(target)
+    strata = date_tree(target, "HEAD")
+    assert objects(target) == before
+    assert (strata.level, strata.files) == ("none", {})
+    assert "not the folders of the past" in strata.reason
+
+
 def test_file_dates_on_demand(grown: Repo) -> None:
     strata = date_tree(grown.folder, "HEAD", level="files")
     assert (strata.level, strata.reason) == ("files", "")
