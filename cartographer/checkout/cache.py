@@ -9,6 +9,7 @@ import errno
 import os
 import shutil
 import socket
+import stat
 import tempfile
 import time
 import zlib
@@ -119,16 +120,18 @@ class Cache:
                 self._writable = True
         return self._writable
 
-    @property
-    def private(self) -> bool:
-        """Whether nobody but this user can write to it, so that what it holds may be run as a program."""
+    def is_own(self, *parts: str) -> bool:
+        """Whether nobody but this user, and who may do all, can have put there what stands under a name, so that it may be run as
+        a program. Each folder on the way counts: who may write to one can put another thing in the place of what it holds.
+        """
         if not hasattr(os, "getuid"):
             return False
         try:
-            found = self.root.stat()
+            root = self.root.resolve()
+            inside = (root.joinpath(*parts[:number]) for number in range(len(parts) + 1))
+            return all(map(_is_ours, inside)) and all(map(_is_safe_above, {*self.root.absolute().parents, *root.parents}))
         except OSError:
             return False
-        return found.st_uid == os.getuid() and not found.st_mode & 0o022
 
     def read(self, *parts: str) -> bytes | None:
         """The bytes kept under a name; None where there are none, or no longer those that were written."""
@@ -189,6 +192,38 @@ class Cache:
         return freed
 
 
+class OwnPart:
+    """Of a cache what nobody else can have written (`Cache.is_own`). Whoever keeps something here can also do without."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    def read(self, *parts: str) -> bytes | None:
+        """As `Cache.read`; None for what somebody else may have written."""
+        return self._cache.read(*parts) if self._cache.is_own(*parts) else None
+
+    def write(self, data: bytes, *parts: str) -> None:
+        """As `Cache.write`, where it would be read again."""
+        with contextlib.suppress(CheckoutError):
+            if self._cache.is_own(*parts[:-1]):
+                self._cache.write(data, *parts)
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a thing is this user's and nobody else may write to it; what is not there yet will be. A link below the root is not."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return True
+    return found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _is_safe_above(folder: Path) -> bool:
+    """Whether nobody else can move what a folder holds; in one like /tmp, each moves only what is his."""
+    found = folder.stat()
+    return found.st_uid in {0, os.getuid()} and (not found.st_mode & 0o022 or bool(found.st_mode & stat.S_ISVTX))
+
+
 def write_whole(target: Path, data: bytes) -> None:
     """Put a file in its place at once, or not at all. Raises CheckoutError."""
     try:
@@ -246,10 +281,10 @@ def _measure(path: Path) -> tuple[int, float]:
     while stack:
         current = stack.pop()
         with contextlib.suppress(OSError):
-            stat = current.lstat()
-            used = max(used, stat.st_mtime)
+            found = current.lstat()
+            used = max(used, found.st_mtime)
             if current.is_dir() and not current.is_symlink():
                 stack.extend(current.iterdir())
             else:
-                size += stat.st_size
+                size += found.st_size
     return size, used

@@ -207,12 +207,12 @@ def _next_step(stderr: str) -> str | None:
 
 
 def find_git_dir(path: Path) -> Path | None:
-    """The git directory of a clone, worktree or bare repository at `path` itself; None where there is none."""
+    """The git directory of a clone, worktree or bare repository at `path` itself, or that path, if it is one; None where there is none."""
     real = path.expanduser().absolute()
     if (real / ".git").exists():
         real = real / ".git"
-    elif not ((real / "objects").is_dir() and (real / "HEAD").exists()):
-        return None
+    elif not (((real / "objects").is_dir() or (real / "commondir").is_file()) and (real / "HEAD").exists()):
+        return None  # a worktree's own holds no objects: `commondir` names the folder that does
     if real.is_file():  # a worktree or a submodule: "gitdir: PATH"
         with real.open("rb") as handle:
             link = handle.read(4096).decode("utf-8", "surrogateescape")

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from cartographer.checkout.git import Git
+import msgspec
+
+from cartographer.checkout.git import Git, objects_of
 from cartographer.errors import CheckoutError
 from cartographer.model.source import HistoryAccess, HistoryLevel
 
@@ -21,6 +22,7 @@ KIND = "missing"  # the folder in the cache
 # A damaged clone lacks a few contents, a blobless one nearly all.
 _FEW = 500
 _KEPT = 8  # commits of a clone whose missing contents are kept
+_Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{40,64}$")]  # nothing else goes back to git
 
 
 def of_clone(git_dir: Path, commit: str, cache: Cache | None = None) -> HistoryAccess:
@@ -69,11 +71,11 @@ def _count_missing(git: Git, git_dir: Path, commit: str, cache: Cache | None) ->
     found = None if below is None else frozenset() if below == commit else _missing(git, commit, "--not", below)
     if found is None:
         below, found = None, _missing(git, commit) or frozenset()
-    missing = found if below is None else _still(git, found | known[below])
+    missing = found if below is None else _still(git_dir, found | known[below])
     if cache is not None and len(missing) < _FEW:
         newest = {commit: sorted(missing), **{of: ids for of, ids in kept.items() if of != commit}}
         with suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
-            cache.write(json.dumps(dict(list(newest.items())[:_KEPT])).encode(), KIND, name)
+            cache.write(msgspec.json.encode(dict(list(newest.items())[:_KEPT])), KIND, name)
     return len(missing)
 
 
@@ -97,9 +99,12 @@ def _missing(git: Git, *commits: str) -> frozenset[str] | None:
         child.wait()
 
 
-def _still(git: Git, missing: frozenset[str]) -> frozenset[str]:
-    """Those that are missing now: they may have been fetched one by one."""
-    told = git.text("cat-file", "--batch-check", data="".join(f"{name}\n" for name in missing).encode()) if missing else ""
+def _still(git_dir: Path, missing: frozenset[str]) -> frozenset[str]:
+    """Those that are missing now: they may have been fetched one by one. Asked by its name in the clone itself, a promised object
+    would be sent for, and git ends where it may not.
+    """
+    asked = "".join(f"{name}\n" for name in sorted(missing)).encode()
+    told = objects_of(git_dir).text("cat-file", "--batch-check", data=asked) if missing else ""
     return frozenset(line.removesuffix(" missing") for line in told.splitlines() if line.endswith(" missing"))
 
 
@@ -112,7 +117,6 @@ def _name_of(git: Git, git_dir: Path) -> str:
 def _kept(cache: Cache | None, name: str) -> dict[str, list[str]]:
     """Commit -> ids of what its history lacks, the newest first."""
     try:
-        found = json.loads((cache and cache.read(KIND, name)) or b"{}")
-    except ValueError:
+        return msgspec.json.decode((cache and cache.read(KIND, name)) or b"{}", type=dict[_Id, list[_Id]])
+    except (msgspec.MsgspecError, RecursionError):
         return {}
-    return {str(of): [str(i) for i in ids] for of, ids in found.items() if of.isalnum() and isinstance(ids, list)} if isinstance(found, dict) else {}

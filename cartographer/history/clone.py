@@ -38,17 +38,19 @@ def look(git: Git) -> Ground:
 
 def level(git: Git, commits: Commits, ground: Ground, gaps: Gaps, asked: str) -> tuple[str, str]:
     """How far dates can go ("lines", "files", "none"), and if not as far as asked, why and what to run."""
-    if ground.partial and len(gaps.missing) > _FEW * gaps.objects:
-        if not _has_trees(git, commits):
+    if ground.partial and gaps.missing:
+        if not _has_trees(git, commits, gaps):
             return "none", _lacks(git, "commits, but not the folders of the past")
-        if asked == "lines":
+        if asked == "lines" and len(gaps.missing) > _FEW * gaps.objects:
             return "files", _lacks(git, "commits and folders, but not what files held in the past. So files have dates (renames are known where nothing else changed), lines have not")
     return asked, ""
 
 
-def _has_trees(git: Git, commits: Commits) -> bool:
-    parents = commits.parents[commits.tip]
-    return not parents or git.attempt("cat-file", "-e", f"{commits.ids[parents[0]]}^{{tree}}") is not None
+def _has_trees(git: Git, commits: Commits, gaps: Gaps) -> bool:
+    """Whether the folders of all commits are here: without those of one, git cannot compare it with its neighbours. Where the history
+    is short they are few among many contents.
+    """
+    return gaps.missing.isdisjoint(git.run("rev-list", "--format=%T", commits.ids[commits.tip]).split())
 
 
 def _lacks(git: Git, what: str) -> str:

@@ -38,7 +38,7 @@ def refine(git: Git, commits: Commits, told: dict[int, list[Change]], copies: As
             if change is not None and likely.old and likely.old != change.old:
                 parent = commits.ids[commits.parents[commit][0]]
                 old = source(git, parent, name, change.path, gone)
-                if old is not None and old != change.old:
+                if old and old != change.old:
                     _replace(git, parent, change, old)
 
 
@@ -49,11 +49,15 @@ def _leaves_a_choice(changes: list[Change]) -> bool:
 
 
 def source(git: Git, before: str, after: str, path: bytes, gone: Iterable[bytes]) -> bytes | None:
-    """Which of the gone files became `path`, as git finds renames when it follows that one file."""
+    """Which of the gone files became `path`, as git finds renames when it follows that one file; b"" when none did, None when one of
+    them is not here.
+    """
     names = [f":(top,literal){name.decode('utf-8', 'surrogateescape')}" for name in (path, *sorted(gone))]
-    out = git.attempt("diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", before, after, "--", *names) or b""
+    out = git.attempt("diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", before, after, "--", *names)
+    if out is None:
+        return None
     rows = next(raw.parse(iter([b"0\0" + out])), ("", []))[1]
-    return next((change.old for change, _ in rows if change.kind == RENAMED and change.path == path), None)
+    return next((change.old for change, _ in rows if change.kind == RENAMED and change.path == path), b"")
 
 
 def hunks(git: Git, before: str, after: str) -> bytes | None:

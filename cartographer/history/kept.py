@@ -16,7 +16,7 @@ from cartographer.model.atlas import Era, FileDates, Import, Strata
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMAT = "strata-4"  # to be counted up when dates come out differently
+FORMAT = "strata-5"  # to be counted up when dates come out differently
 
 
 def place(folder: Path, *depends: object) -> Path:

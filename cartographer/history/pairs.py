@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import zlib
 from array import array
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from cartographer.history.plumbing import Git
 
-_FORMAT = b"strata-pairs-3\n"
+_FORMAT = b"strata-pairs-4\n"
 _BATCH = 400  # paths on one command line
 
 
 class _Kept(msgspec.Struct, array_like=True):
     """What an earlier run has found out."""
 
-    told: dict[bytes, bytes | None]  # hunks by the ids of two blobs; what `remembered` was asked for
+    told: dict[bytes, bytes]  # hunks by the ids of two blobs; what `remembered` was asked for
     lines: dict[bytes, int | None]  # of a blob by its id; None: no text
 
 
@@ -38,13 +38,9 @@ class Pairs:
         self._git, self._kept = git, kept
         self._lost: set[bytes] = set()  # blobs that are not here, as far as they were asked for in this run
         self._grown = False
-        found = _Kept({}, {})
-        if kept is not None and kept.is_file():
-            data = kept.read_bytes()
-            with suppress(msgspec.MsgspecError):
-                if data.startswith(_FORMAT):
-                    found = msgspec.msgpack.decode(data[len(_FORMAT) :], type=_Kept)
-        self._told, self.lines = found.told, found.lines
+        self.lacking = False  # whether something was not here that lines follow from: what is found out holds for this clone as it is
+        found = _read(kept) if kept is not None else None
+        self._told, self.lines = (found.told, found.lines) if found is not None else ({}, {})
 
     def hunks(self, before: bytes, after: bytes) -> bytes | None:
         """The hunks from one blob to the other (`before` may be empty), None when one of them is not here."""
@@ -53,9 +49,11 @@ class Pairs:
         key = before + b" " + after
         if key not in self._told:
             if not self._lost.isdisjoint((before, after)):
+                self.lacking = True
                 return None
             found = self._whole(after) if not before.strip(b"0") else follow.hunks(self._git, before.decode("ascii"), after.decode("ascii"))
             if found is None:
+                self.lacking = True
                 self._lost.update(blob for blob in (before, after) if blob.strip(b"0") and self._git.attempt("cat-file", "-e", blob.decode("ascii")) is None)
                 return None
             self._keep(key, found)
@@ -78,12 +76,16 @@ class Pairs:
     def source(self, before: str, after: str, path: bytes, gone: Iterable[bytes]) -> bytes | None:
         """Which of the gone files became `path`."""
         key = b"\0".join((before.encode(), after.encode(), path))
-        return self.remembered(key, lambda: follow.source(self._git, before, after, path, gone))
+        return self.remembered(key, lambda: follow.source(self._git, before, after, path, gone)) or None
 
     def remembered(self, key: bytes, work_out: Callable[[], bytes | None]) -> bytes | None:
-        """Something that was worked out, now or in an earlier run."""
+        """Something that was worked out, now or in an earlier run. None, for want of a blob, holds for this clone alone and is not kept."""
         if key not in self._told:
-            self._keep(key, work_out())
+            found = work_out()
+            if found is None:
+                self.lacking = True
+                return None
+            self._keep(key, found)
         return self._told[key]
 
     def remember_lines(self, lines: dict[bytes, int | None]) -> None:
@@ -94,16 +96,25 @@ class Pairs:
     def save(self) -> None:
         """Keep what was asked for, for the next run."""
         if self._kept is not None and self._grown:
-            write_whole(self._kept, _FORMAT + msgspec.msgpack.encode(_Kept(self._told, self.lines)))
+            write_whole(self._kept, _FORMAT + zlib.compress(msgspec.msgpack.encode(_Kept(self._told, self.lines)), 1))
             self._grown = False
 
-    def _keep(self, key: bytes, told: bytes | None) -> None:
+    def _keep(self, key: bytes, told: bytes) -> None:
         self._told[key] = told
         self._grown = True
 
     def _whole(self, blob: bytes) -> bytes | None:
         out = self._git.attempt("cat-file", "blob", blob.decode("ascii"))
         return None if out is None else array("I", (0, 1, count(out))).tobytes()
+
+
+def _read(kept: Path) -> _Kept | None:
+    """What an earlier run has kept; None where there is nothing, or no longer what was written (zlib's checksum tells)."""
+    try:
+        data = kept.read_bytes()
+        return msgspec.msgpack.decode(zlib.decompress(data[len(_FORMAT) :]), type=_Kept) if data.startswith(_FORMAT) else None
+    except (OSError, zlib.error, msgspec.MsgspecError):
+        return None
 
 
 def count(data: bytes) -> int:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from cartographer import atomic
+from cartographer.checkout import cache
 from cartographer.history.patch import Change
 
 if TYPE_CHECKING:
@@ -26,9 +27,12 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Put a file in its place at once, or not at all, with the folders above it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write_whole(target, data)
+    """Put a file in its place at once, or not at all, with the folders above it. Raises CheckoutError."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cache.write_error(error, target.parent) from error
+    cache.write_whole(target, data)
 
 
 class Slices:
@@ -90,5 +94,6 @@ def _body(path: Path) -> list[list[Change]]:
         head = int.from_bytes(data[start : start + 4], "big")
         return _decode(zlib.decompress(memoryview(data)[start + 4 + head :]))
     except (OSError, zlib.error, msgspec.DecodeError):
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink()
         return []

@@ -116,6 +116,7 @@ class Walk:
 
     def _unreadable(self, commit: int, change: Change, before: Files) -> Record:
         """A version whose content, or the content before it, is not here: compare with the last one that is."""
+        self.pairs.lacking = True
         old = before.get(change.old or change.path, Record(b"", NO_LINES, commit, commit))
         names = (*old.names, change.old) if change.old else old.names
         told = self.pairs.hunks(old.dated, change.blob)

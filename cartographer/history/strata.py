@@ -69,18 +69,19 @@ def date_tree(
     for place in places:
         if (told := kept.load(place)) is not None:
             return told
-    strata = _date(_Question(git, rev, level, ground, tags, cache_dir, progress or SilentProgress(), workers))
-    if places:  # an answer that lacks something holds only until objects come in
-        kept.save(places[0 if strata.level == level and not _unknown(strata) else 1], strata)
+    strata, lacking = _date(_Question(git, rev, level, ground, tags, cache_dir, progress or SilentProgress(), workers))
+    if places:  # an answer for which something was lacking, even where all lines have a date, holds only until objects come in
+        kept.save(places[1 if lacking or strata.level != level or _unknown(strata) else 0], strata)
     return strata
 
 
-def _date(asked: _Question) -> Strata:
+def _date(asked: _Question) -> tuple[Strata, bool]:
+    """The dated tree, and whether the clone lacked something for it."""
     history = commits.read(asked.git, asked.rev)
     gaps = Gaps(asked.git, history, partial=bool(asked.ground.partial))
     level, reason = clone.level(asked.git, history, asked.ground, gaps, asked.level)
     if level == "none":
-        return Strata("none", reason)
+        return Strata("none", reason), True
     walked, first = _walk(asked, history, gaps, level)
     files, used = _files(history, walked, level)
     reasons = [text for text in (reason, clone.before(history), gaps.told(files)) if text]
@@ -92,7 +93,7 @@ def _date(asked: _Question) -> Strata:
     for file in files.values():
         for lines, commit in file.runs:
             surviving[used[commit] if commit >= 0 else UNKNOWN] += lines
-    return Strata(
+    strata = Strata(
         level=level,
         reason=" ".join(reasons),
         commits=tuple((history.ids[commit], history.dates[commit]) for commit in used),
@@ -104,6 +105,7 @@ def _date(asked: _Question) -> Strata:
         imports=imports.of(asked.git, history, walked.notes.bulks, joined, surviving),
         vendored=imports.vendored(files),
     )
+    return strata, walked.lacking
 
 
 def _walk(asked: _Question, history: Commits, gaps: Gaps, level: str) -> tuple[Walked, list[int]]:

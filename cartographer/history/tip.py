@@ -56,7 +56,9 @@ def _counted(git: Git, blobs: AbstractSet[bytes], pairs: Pairs) -> dict[bytes, i
     try:
         asked = sorted(blobs - lines.keys())
         for blob, (_, data) in zip(asked, reader.read_many(blob.decode("ascii") for blob in asked), strict=True):
-            if data is not None:
+            if data is None:
+                pairs.lacking = True
+            else:
                 lines[blob] = None if b"\0" in data[:_SNIFFED] else count(data)
     finally:
         reader.close()

@@ -37,6 +37,7 @@ class Walked:
     files: Files
     notes: Notes
     blamed: int = 0  # files that `git blame` had to settle
+    lacking: bool = False  # whether the clone lacked something that lines follow from
 
 
 def by_lines(
@@ -63,7 +64,7 @@ def by_lines(
     finally:
         stream.close()
         reader.close()
-    return Walked(files, last, walk.notes, len(asked))
+    return Walked(files, last, walk.notes, len(asked), pairs.lacking)
 
 
 def by_files(git: Git, commits: Commits, progress: Progress) -> Walked:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cartographer import __version__, resources
-from cartographer.checkout.cache import Cache, write_whole
+from cartographer.checkout.cache import Cache, OwnPart, write_whole
 from cartographer.checkout.git_tree import GitTree
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
 from cartographer.checkout.versions import LANDMARKS, require_whole_list
@@ -85,7 +85,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
             replace(atlas, inputs=inputs, seconds=seconds, lineage=followed, since=since), out)
         with made as fresh:
             if request.html:
-                render(fresh, out, progress, workers=request.workers, collected=collected, written=atlas, keeper=cache if cache.private else None)
+                render(fresh, out, progress, workers=request.workers, collected=collected, written=atlas, keeper=OwnPart(cache))
                 write_whole(_drawn_from(out), f"{inputs} {pages}".encode())
             else:
                 settle_alone(fresh, out, progress)

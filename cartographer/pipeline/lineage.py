@@ -6,6 +6,7 @@ thirty releases that were looked at before, none is read again.
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache as remembered
 from functools import partial
@@ -21,7 +22,7 @@ from cartographer.checkout.open import SourceRequest, open_tree
 from cartographer.codegen import sources as generators
 from cartographer.compare.operators import compare
 from cartographer.declare import declarations
-from cartographer.errors import CartographerError
+from cartographer.errors import CartographerError, CheckoutError
 from cartographer.model.lineage import Lineage, joined, word_of
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline.lists import is_wanted, list_of_tree, operators_of
@@ -127,11 +128,12 @@ def lineage(releases: Sequence[Release], cache: Cache, progress: Progress) -> Li
     unread, steps = [], []
     for release in releases:
         names = _names(release, lists, cache)
-        if names is None:
+        step = _step(read[-1][0], release, lists, cache) if read and names is not None else {}
+        if names is None or step is None:
             unread.append(release.tag)
         else:
             if read:
-                steps.append(_step(read[-1][0], release, lists, cache))
+                steps.append(step)
             read.append((release, names))
         progress.step()
     if len(read) < 2:
@@ -183,12 +185,13 @@ def _names(release: Release, lists: _Lists, cache: Cache) -> frozenset[str] | No
         names = frozenset(lists.of(release).rows)
     except CartographerError:
         return None
-    cache.write(msgspec.json.encode(sorted(names)), KIND, name)
+    with suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
+        cache.write(msgspec.json.encode(sorted(names)), KIND, name)
     return names
 
 
-def _step(old: Release, new: Release, lists: _Lists, cache: Cache) -> _Step:
-    """What happened to which operator between two releases."""
+def _step(old: Release, new: Release, lists: _Lists, cache: Cache) -> _Step | None:
+    """What happened to which operator between two releases; None when a list cannot be read, though its names were kept."""
     if old.key == new.key:
         return {}
     name = f"{old.key}-{new.key}.json"
@@ -199,11 +202,16 @@ def _step(old: Release, new: Release, lists: _Lists, cache: Cache) -> _Step:
         except msgspec.DecodeError:
             pass
     found: dict[str, dict[str, None]] = {}
-    for change in compare(lists.of(old), lists.of(new)).changes:
+    try:
+        changes = compare(lists.of(old), lists.of(new)).changes
+    except CartographerError:
+        return None
+    for change in changes:
         if word := word_of(change.id, change.fold):
             found.setdefault(change.op, {})[word] = None
     step = {op: tuple(sorted(words)) for op, words in sorted(found.items())}
-    cache.write(msgspec.json.encode(step), KIND, name)
+    with suppress(CheckoutError):  # as above
+        cache.write(msgspec.json.encode(step), KIND, name)
     return step
 
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from functools import cache
 from importlib.metadata import version
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,10 +25,10 @@ class Keeper(Protocol):
     """What keeps bytes between builds."""
 
     def read(self, *parts: str) -> bytes | None:
-        """The bytes under a name, as they were written; None where there are none."""
+        """The bytes under a name, as this user wrote them; None where there are none: what is read here is run."""
 
     def write(self, data: bytes, *parts: str) -> None:
-        """Keep bytes under a name, where anything can be kept."""
+        """Keep bytes under a name, where anything can be kept; that it cannot is no error."""
 
 
 class Compiled(BytecodeCache):
@@ -48,8 +50,10 @@ class Compiled(BytecodeCache):
 
 @cache
 def _makers() -> str:
-    """A hash over all that code is made of: every template, what compiles them, and the Python that runs them is in Jinja's own key."""
-    digest = hashlib.sha256(version("jinja2").encode())
+    """A hash over all that code is made of: every template, what compiles them, and the Python that runs them. Jinja itself asks for no
+    more than its first two numbers, which another implementation of the language has too.
+    """
+    digest = hashlib.sha256(version("jinja2").encode() + MAGIC_NUMBER + (sys.implementation.cache_tag or sys.version).encode())
     folder = resources.folder("templates")
     for path in (*sorted(path for path in folder.rglob("*.jinja2")), Path(__file__).with_name("environment.py")):
         digest.update(f"{path.name}\0".encode())

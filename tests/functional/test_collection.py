@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner
 
+from cartographer.checkout.cache import Cache
 from cartographer.checkout.open import SourceRequest
 from cartographer.cli import commands
-from cartographer.errors import UsageError
+from cartographer.errors import CartographerError, UsageError
 from cartographer.pipeline import collection, lineage
 from cartographer.pipeline.building import BuildRequest, build
 from cartographer.pipeline.collection import build_all, refresh, shelf
@@ -228,3 +230,17 @@ def test_the_demo_is_no_release(mini_repo, tmp_path, monkeypatch):
     assert run("list").stdout.split()[:2] == ["v0.3.0", "demo"]
     assert run("build", "v0.1.0", "v0.2.0", "--repo", str(mini_repo), "--no-html", "-q", "-j", "1").return_value == 0
     assert "looked at 2 releases, v0.1.0 to v0.2.0" in run("history", "mul").stdout
+
+
+def test_a_release_whose_list_cannot_be_read_though_its_names_were_kept(mini_repo, tmp_path):
+    """Another clone of the same releases had told the names."""
+    known = [replace(release, key=f"kept of {release.tag}") for release in lineage.of_repository(mini_repo)]
+    cache = Cache(tmp_path)
+    lineage.lineage(known, cache, SilentProgress())
+    (tmp_path / lineage.KIND / f"{known[1].key}-{known[2].key}.json").unlink()
+
+    def fail():
+        raise CartographerError("not here")
+
+    found = lineage.lineage([*known[:2], replace(known[2], load=fail)], cache, SilentProgress())
+    assert (found.releases, found.unread) == (TAGS[:2], TAGS[2:])

@@ -14,9 +14,11 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import pytest
+from jinja2.bccache import bc_magic
 
 from cartographer.checkout.cache import ENVIRONMENT
 from cartographer.checkout.demo import DEMO_TAG
@@ -245,6 +247,34 @@ def test_a_damaged_cache(built, mini_repo, tmp_path, damage):
         path.write_bytes(data)
     out = build(BuildRequest(SourceRequest(version=NEW, repo=str(mini_repo), cache=cache), tmp_path / "atlas", workers=1))
     assert assert_whole(out, built) == NEW
+
+
+@pytest.mark.parametrize("kind", ["templates", "lineage", "lists", "missing"])
+def test_what_cannot_be_kept_is_made_again(built, old, start, tmp_path, kind):
+    """A file in the place of a folder, and folders in the place of files, as somebody else's would be: nothing can be written there."""
+    cache = shutil.copytree(built[1], tmp_path / "cache", ignore=lambda *_: [kind])
+    (cache / kind).write_bytes(b"in the way")
+    assert start(old, "-q").communicate(timeout=120)[1] == ""
+    assert assert_whole(old, built) == NEW
+    (cache / kind).unlink()
+    for path in [path for path in (built[1] / kind).rglob("*") if path.is_file()]:
+        (cache / path.relative_to(built[1])).mkdir(parents=True)
+    shutil.rmtree(old)
+    assert start(old, "-q").communicate(timeout=120)[1] == ""
+    assert assert_whole(old, built) == NEW
+
+
+def test_templates_of_somebody_else_are_not_run(built, old, start, tmp_path):
+    """Compiled, they are a program. Whoever could once write to the folder may have left his own there."""
+    cache = shutil.copytree(built[1], tmp_path / "cache")
+    marked = tmp_path / "was-run"
+    program = bc_magic + f"cos\nsystem\n(S'touch {marked}'\ntR.".encode()
+    for path in (cache / "templates").rglob("*/*"):
+        path.write_bytes(zlib.crc32(program).to_bytes(4, "big") + program)
+    (cache / "templates").chmod(0o777)
+    assert start(old, "-q").communicate(timeout=120)[1] == ""
+    assert not marked.exists()
+    assert assert_whole(old, built) == NEW
 
 
 def test_an_atlas_of_an_older_schema(built, old, start):

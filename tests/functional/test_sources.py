@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import tarfile
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
 from cartographer.checkout.manifest import manifest
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
 from cartographer.model.source import Availability, HistoryLevel, SourceKind, Tree
-from cartographer.pipeline.building import read_atlas
+from cartographer.pipeline.building import BuildRequest, build, read_atlas
 from cartographer.progress import SilentProgress
+from cartographer.query import export
+from cartographer.store.reader import Reader
 
 LIST = "aten/src/ATen/native/native_functions.yaml"
 SAFELY = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.11.3 and older have none
@@ -77,6 +80,20 @@ def test_what_each_way_allows_the_history(mini: Path, tmp_path: Path) -> None:
         "clone lines": ("lines", False), "clone files": ("files", False), "clone none": ("none", True),
     }
     assert all(bool(access.reason) == (told[name] != ("lines", False)) for name, access in found.items() if access is not None)
+
+
+@pytest.mark.parametrize("by", ["version", "source"])
+def test_a_worktree_has_the_dates_and_the_releases_of_its_clone(mini: Path, tmp_path: Path, by: str) -> None:
+    asked = ways(mini, tmp_path)
+
+    def export_of(request: SourceRequest, name: str) -> list[str]:
+        with Reader(build(BuildRequest(request, tmp_path / name, html=False), SilentProgress())) as reader:
+            assert "v0.1.0" in reader.lineage().releases
+            return list(export.lines(reader))
+
+    for fresh in (False, True):  # what was kept of the clone, and nothing
+        request = replace(asked["worktree" if by == "version" else "checkout"], cache=tmp_path / "fresh" if fresh else tmp_path / "cache")
+        assert export_of(request, f"worktree {fresh}")[1:] == export_of(asked["repo"], "repo")[1:]
 
 
 def test_the_same_operators_from_a_clone_and_from_a_folder(mini: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cartographer.checkout.cache import Cache, default_root, write_whole
+from cartographer.checkout.cache import Cache, OwnPart, default_root, write_whole
 from cartographer.errors import CheckoutError
 from cartographer.progress import SilentProgress
 
@@ -49,6 +49,52 @@ def test_what_was_changed_since_is_not_there(cache: Cache) -> None:
         data[at] ^= 0x55
         path.write_bytes(data)
     assert cache.read("a", "b") == b"some names"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no owners here")
+@pytest.mark.parametrize("place", ["..", ".", "a", "a/b", "a/b/c"])
+@pytest.mark.parametrize("change", ["everybody's", "a group's", "another's", "a link"])
+def test_what_somebody_else_may_have_written_is_not_given_out(tmp_path: Path, place: str, change: str) -> None:
+    (tmp_path / "above").mkdir()
+    cache = Cache(tmp_path / "above" / "cache")
+    own = OwnPart(cache)
+    own.write(b"some names", "a", "b", "c")
+    assert own.read("a", "b", "c") == b"some names"
+    changed = cache.root / place
+    if change == "another's":
+        if os.getuid():
+            pytest.skip("only root can give things away")
+        os.chown(changed, 65534, 65534)
+    elif change == "a link":
+        if place in {"..", "."}:
+            pytest.skip("a user's own cache may be a link")
+        there = changed.rename(tmp_path / "elsewhere")
+        changed.symlink_to(there)
+    else:
+        changed.chmod(0o777 if change == "everybody's" else 0o775)
+    assert own.read("a", "b", "c") is None
+    assert cache.read("a", "b", "c") == b"some names"
+    own.write(b"others", "a", "b", "c")
+    kept = place == "a/b/c"  # a file is put in the place of what stood there, if its folder is ours
+    assert (own.read("a", "b", "c"), cache.read("a", "b", "c")) == ((b"others",) * 2 if kept else (None, b"some names"))
+
+
+def test_a_folder_like_tmp_holds_what_is_own(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").chmod(0o1777)
+    own = OwnPart(Cache(tmp_path / "tmp" / "cache"))
+    own.write(b"some names", "a", "b")
+    (tmp_path / "link").symlink_to(tmp_path / "tmp" / "cache")
+    assert own.read("a", "b") == OwnPart(Cache(tmp_path / "link")).read("a", "b") == (b"some names" if hasattr(os, "getuid") else None)
+
+
+def test_what_cannot_be_kept_is_done_without(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    (tmp_path / "a").write_bytes(b"in the way")
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    for name in ("a", "b"):
+        OwnPart(cache).write(b"1", name, "c")
+        assert OwnPart(cache).read(name, "c") is None
 
 
 def test_entries_and_clean(cache: Cache) -> None:

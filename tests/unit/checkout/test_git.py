@@ -59,7 +59,10 @@ def test_find_git_dir(repository: Path, tmp_path: Path) -> None:
     git(bare, "worktree", "add", "-q", "--detach", str(tree), "refs/tags/v9.1.0")
     assert find_git_dir(repository) == repository / ".git"
     assert find_git_dir(bare) == bare
-    assert str(find_git_dir(tree)).startswith(str(bare / "worktrees"))
+    found = find_git_dir(tree)
+    assert found is not None
+    assert found.parent == bare / "worktrees"
+    assert find_git_dir(found) == found  # as a repository of its own, though it holds no objects
     assert find_git_dir(repository / "torch") is None  # inside a clone is not a clone
     assert find_git_dir(tmp_path) is None
 

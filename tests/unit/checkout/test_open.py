@@ -204,6 +204,37 @@ def test_what_a_clone_lacks_is_counted_from_a_commit_before(tmp_path: Path, repo
     assert walks[-1] == (first,)
 
 
+def test_what_a_partial_clone_lacks_is_asked_of_its_objects_alone(tmp_path: Path, repository: Path) -> None:
+    """By its name in the clone, git would send for what a remote has promised, and end where it may not."""
+    from cartographer.checkout import history_access
+    from cartographer.checkout.cache import Cache
+
+    remote, clone, cache = tmp_path / "remote", tmp_path / "clone.git", Cache(tmp_path / "cache")
+    git(repository, "clone", "-q", "--bare", str(repository), str(remote))
+    git(remote, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--bare", "--filter=blob:limit=2200", remote.as_uri(), str(clone))
+    for commit in ("v9.0.0^{commit}", "v9.1.0", "v9.0.0^{commit}", "v9.1.0"):
+        name = git(clone, "rev-parse", commit)
+        alone = history_access.of_clone(clone, name)
+        assert " contents are missing" in alone.reason
+        assert history_access.of_clone(clone, name, cache) == alone
+
+
+@pytest.mark.parametrize("kept", [b"[" * 100_000, b'{"HEAD": ["HEAD"]}', b'{"%s": ["\\ud800"]}' % (b"0" * 40), b'{"%s": 1}' % (b"0" * 40), b'{"--all": []}'])
+def test_what_is_kept_of_a_clone_is_not_believed_unseen(tmp_path: Path, repository: Path, kept: bytes) -> None:
+    from cartographer.checkout import history_access
+    from cartographer.checkout.cache import Cache
+
+    clone, cache = tmp_path / "clone", Cache(tmp_path / "cache")
+    git(repository, "clone", "-q", "--no-local", str(repository), str(clone))
+    git(clone, "config", "remote.origin.promisor", "true")
+    name = git(clone, "rev-parse", "HEAD")
+    alone = history_access.of_clone(clone / ".git", name, cache)
+    (place,) = (tmp_path / "cache" / history_access.KIND).iterdir()
+    cache.write(kept, history_access.KIND, place.name)
+    assert history_access.of_clone(clone / ".git", name, cache) == alone
+
+
 def test_a_read_only_cache_is_told_and_the_build_goes_on(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     progress = SilentProgress()

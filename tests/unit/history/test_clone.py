@@ -105,6 +105,20 @@ def test_treeless(grown: Repo, tmp_path: Path) -> None:
     assert "not the folders of the past" in strata.reason
 
 
+def test_treeless_with_a_short_history_of_many_files(repo: Repo, tmp_path: Path) -> None:
+    """The folders of the past are few among all objects, and the last ones are here: those of the tip were checked out."""
+    repo.commit(**{f"f{number}": text(number) for number in range(80)})
+    repo.commit(f0=text(1, 2))
+    repo.git("config", "uploadpack.allowFilter", "true")
+    repo.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    target = clone(repo, tmp_path / "treeless", "--filter=tree:0")
+    before = objects(target)
+    strata = date_tree(target, "HEAD")
+    assert objects(target) == before
+    assert (strata.level, strata.files) == ("none", {})
+    assert "not the folders of the past" in strata.reason
+
+
 def test_file_dates_on_demand(grown: Repo) -> None:
     strata = date_tree(grown.folder, "HEAD", level="files")
     assert (strata.level, strata.reason) == ("files", "")
@@ -185,4 +199,28 @@ def test_missing_blob_that_came_back(repo: Repo, tmp_path: Path) -> None:
     date_tree(repo.folder, "HEAD", cache_dir=tmp_path / "cache")
     assert repo.git("hash-object", "-w", "--stdin", data=text(1, 2).encode()) == blob
     repo.git("repack", "-q", "-a", "-d")
+    assert date_tree(repo.folder, "HEAD", cache_dir=tmp_path / "cache") == full
+
+
+def test_a_date_that_was_guessed_for_want_of_a_version_is_not_kept_for_whole_clones(repo: Repo, tmp_path: Path) -> None:
+    """All lines have a date, a wrong one: without the older file nobody sees that it was renamed."""
+    repo.commit(a=text(*range(20)))
+    repo.git("mv", "a", "b")
+    second = repo.commit(b=text(*range(21)))
+    full = repo.check()
+    remove(repo, "HEAD~1:a")
+    assert owners(date_tree(repo.folder, "HEAD", cache_dir=tmp_path / "cache"), "b") == [second] * 21
+    repo.git("hash-object", "-w", "--stdin", data=text(*range(20)).encode())
+    assert date_tree(repo.folder, "HEAD", cache_dir=tmp_path / "cache") == full
+
+
+def test_a_last_version_that_one_clone_lacks_is_read_in_another(repo: Repo, tmp_path: Path) -> None:
+    repo.commit(a=text(1, 2))
+    repo.commit(b=text(1))
+    repo.check(rev="HEAD~1", cache_dir=tmp_path / "cache")
+    (tmp_path / "cache" / "blobs.pairs").unlink()
+    full = repo.check()
+    remove(repo, "HEAD:a")
+    assert date_tree(repo.folder, "HEAD", cache_dir=tmp_path / "cache").files["a"].runs == ()
+    repo.git("hash-object", "-w", "--stdin", data=text(1, 2).encode())
     assert date_tree(repo.folder, "HEAD", cache_dir=tmp_path / "cache") == full

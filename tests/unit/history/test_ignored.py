@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cartographer.history.ignored import matches
+from cartographer.history.strata import date_tree
 
 from .conftest import Repo, owners, text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _CODE = """int add(int a,int b){
 return a+b;
@@ -55,6 +61,20 @@ def test_the_list_of_the_dated_tree_counts(repo: Repo) -> None:
     repo.commit(**{".git-blame-ignore-revs": f"{ignored}\n"})
     assert owners(repo.check(rev="HEAD~1"), "a") == [ignored]
     assert owners(repo.check(flags=("--ignore-revs-file=.git-blame-ignore-revs",)), "a") == [first]
+
+
+def test_what_a_clone_lacks_is_nothing_for_another(repo: Repo, tmp_path: Path) -> None:
+    """The patches of the older commits are kept, the list of ignored ones is new: a clone that lost a content asks first."""
+    repo.commit(a="if(x)y();\n")
+    ignored = repo.commit(a="if (x) y();\n")
+    repo.check(cache_dir=tmp_path)
+    repo.commit(**{".git-blame-ignore-revs": f"{ignored}\n"})
+    blob = repo.git("rev-parse", "HEAD~2:a")
+    place = repo.folder / ".git/objects" / blob[:2] / blob[2:]
+    lost = place.rename(tmp_path / "lost")
+    assert owners(date_tree(repo.folder, "HEAD", cache_dir=tmp_path), "a") == [ignored]
+    lost.rename(place)
+    repo.check(flags=("--ignore-revs-file=.git-blame-ignore-revs",), cache_dir=tmp_path)
 
 
 def test_renamed_and_formatted_in_one_commit(repo: Repo) -> None:

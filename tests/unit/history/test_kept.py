@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cartographer.errors import CheckoutError
 from cartographer.history import kept, plumbing
 from cartographer.history.patch import ADDED, Change
 from cartographer.history.slices import Slices, write_whole
@@ -67,6 +68,38 @@ def test_a_cut_off_slice_is_read_again(repo: Repo, tmp_path: Path) -> None:
         answer.unlink()
     piece.write_bytes(piece.read_bytes()[:-7])
     assert date_tree(repo.folder, "HEAD", cache_dir=tmp_path) == expected
+
+
+def test_damaged_lines_and_hunks_are_asked_for_again(repo: Repo, tmp_path: Path) -> None:
+    repo.commit(a=text(*range(9)), b=text(*range(20, 29)))
+    repo.git("checkout", "-q", "-b", "side")
+    repo.commit(a=text("s", *range(9)))
+    repo.git("checkout", "-q", "main")
+    repo.commit(a=text(*range(9), "m"))
+    repo.merge("side", resolve={"a": text("s", *range(9), "m")})
+    expected = repo.check(cache_dir=tmp_path)
+    pairs = tmp_path / "blobs.pairs"
+    whole = pairs.read_bytes()
+
+    def dated() -> Strata:
+        for answer in tmp_path.glob("*.strata"):
+            answer.unlink()
+        return date_tree(repo.folder, "HEAD", cache_dir=tmp_path)
+
+    for at in range(0, len(whole), 11):
+        pairs.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert dated() == expected
+        assert pairs.read_bytes() == whole
+    pairs.unlink()
+    pairs.mkdir()
+    with pytest.raises(CheckoutError, match=r"cannot write.*: Is a directory"):
+        dated()
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(CheckoutError, match="cannot write"):
+        write_whole(tmp_path / "file" / "x", b"1")
 
 
 def test_nothing_new_starts_no_walk(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
