@@ -7,7 +7,7 @@ import contextlib
 import os
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.checkout import git as program
@@ -16,7 +16,7 @@ from cartographer.errors import CheckoutError, HistoryError
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 # checkout.git shuts out the user's and the system's settings, replaced objects and the network. What the repository's
@@ -40,6 +40,8 @@ PATCH = (
     "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none",
 )  # fmt: skip
 
+_OF_OBJECTS = frozenset(("cat-file", "diff", "diff-tree"))  # commands that are given the names of all that they look at
+
 # git writes a few kilobytes at a time. A wide pipe that is emptied now and then spares both sides most of the switching.
 _PIPE = 1 << 20
 _PAUSE = 0.02
@@ -60,18 +62,25 @@ class Git:
     """One repository, read only."""
 
     folder: Path
+    objects: program.Git | None = None  # its objects alone, for what asks for nothing else
+
+    def of_objects(self) -> Git:
+        """The same, asking for contents without the repository's settings: for each promised object that is not there git would
+        otherwise go through all that were promised, half a minute in PyTorch's history. Not for a shallow clone, whose end is a setting.
+        """
+        return replace(self, objects=program.objects_of(self.folder))
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """What a git command prints. Raises HistoryError with git's own words when it fails."""
         try:
-            return self._program.run(*_PREFIX, *arguments, data=stdin)
+            return self._program(arguments).run(*_PREFIX, *arguments, data=stdin)
         except CheckoutError as error:
             raise HistoryError(error.message, where=error.where or str(self.folder), hint=error.hint) from error
 
     def attempt(self, *arguments: str, stdin: bytes = b"") -> bytes | None:
         """What a git command prints, None when it fails."""
         try:
-            return self._program.run(*_PREFIX, *arguments, data=stdin)
+            return self._program(arguments).run(*_PREFIX, *arguments, data=stdin)
         except program.GitError:
             return None
 
@@ -85,15 +94,14 @@ class Git:
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """A running git with pipes on its input and output."""
-        return self._program.start(*_PREFIX, *arguments)
+        return self._program(arguments).start(*_PREFIX, *arguments)
 
     def blobs(self) -> BlobReader:
         """A reader of file contents; to be closed."""
-        return BlobReader(self._program)
+        return BlobReader(self._program(("cat-file",)))
 
-    @property
-    def _program(self) -> program.Git:
-        return program.Git(self.folder)
+    def _program(self, arguments: Sequence[str]) -> program.Git:
+        return self.objects if self.objects is not None and arguments[0] in _OF_OBJECTS else program.Git(self.folder)
 
 
 class Stream:

@@ -69,6 +69,8 @@ def date_tree(
     for place in places:
         if (told := kept.load(place)) is not None:
             return told
+    if ground.partial and not ground.shallow:
+        git = git.of_objects()
     strata, lacking = _date(_Question(git, rev, level, ground, tags, cache_dir, progress or SilentProgress(), workers))
     if places:  # an answer for which something was lacking, even where all lines have a date, holds only until objects come in
         kept.save(places[1 if lacking or strata.level != level or _unknown(strata) else 0], strata)

@@ -15,6 +15,7 @@ from cartographer.progress import SilentProgress
 from .conftest import Repo, owners, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -224,3 +225,33 @@ def test_a_last_version_that_one_clone_lacks_is_read_in_another(repo: Repo, tmp_
     assert date_tree(repo.folder, "HEAD", cache_dir=tmp_path / "cache").files["a"].runs == ()
     repo.git("hash-object", "-w", "--stdin", data=text(1, 2).encode())
     assert date_tree(repo.folder, "HEAD", cache_dir=tmp_path / "cache") == full
+
+
+@pytest.mark.parametrize(("depth", "itself"), [(99, False), (3, True)])
+def test_promised_contents_that_are_missing_are_asked_of_the_objects_alone(repo: Repo, tmp_path: Path, depth: int, itself: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the clone itself git goes through all that was ever promised, for each of them: half a minute in PyTorch's history. The end of a shallow
+    clone is told by the clone itself.
+    """
+    from cartographer.checkout import git as program
+
+    for number in range(200):
+        repo.put(f"small/{number}", f"{number}\n")
+    for number in range(1, 8):
+        repo.commit(a=text(*range(number)), b=text(*range(number * (300 if number == 4 else 1))))
+    repo.git("config", "uploadpack.allowFilter", "true")
+    target = clone(repo, tmp_path / "partial", "--filter=blob:limit=4k", "--bare", f"--depth={depth}")
+    asked: dict[str, set[object]] = {}
+    command = program.Git.command
+
+    def listen(self: program.Git, arguments: Sequence[str]) -> list[str]:
+        for word in arguments:
+            if word in {"cat-file", "diff", "diff-tree"}:
+                asked.setdefault(word, set()).add(self.git_dir == target)
+        return command(self, arguments)
+
+    monkeypatch.setattr(program.Git, "command", listen)
+    strata = date_tree(target, "HEAD")
+    assert asked["diff-tree"] == asked["cat-file"] == {itself}
+    assert len(owners(strata, "a")) == 7
+    if not itself:
+        assert owners(strata, "a") == repo.blame("a")
