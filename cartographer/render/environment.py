@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _INCLUDE = re.compile(r"\{% include \"([^\"]+)\" %\}\n?")
+_BETWEEN = re.compile(r"\n(?=</?(?:table|caption|thead|tr|t[dh]|h[1-6]|figure|[oud]l|section|footer|main)\b)")  # no reader sees a line break there
 
 
 class _Written(Extension):
@@ -36,7 +37,7 @@ class _Written(Extension):
     """
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:  # noqa: ARG002
-        return re.sub(r"\n\s+", "\n", _INCLUDE.sub(self._part, source))
+        return _BETWEEN.sub("", re.sub(r"\n\s+", "\n", _INCLUDE.sub(self._part, source)))
 
     def _part(self, include: re.Match[str]) -> str:
         assert self.environment.loader is not None
