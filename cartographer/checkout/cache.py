@@ -150,6 +150,11 @@ class Cache:
         self.folder(*parts[:-1])
         write_whole(target, _checksum(data) + data)
 
+    def keep(self, data: bytes, *parts: str) -> None:
+        """As `write`, for what can be had again: that it cannot be kept is nobody's trouble."""
+        with contextlib.suppress(CheckoutError):
+            self.write(data, *parts)
+
     @contextlib.contextmanager
     def lock(self, name: str, progress: Progress | None = None, *, patience: float = 24 * 3600) -> Iterator[Lock]:
         """Hold the lock `name`; waits for another build and says so. The lock of a dead process is no lock."""
@@ -203,10 +208,9 @@ class OwnPart:
         return self._cache.read(*parts) if self._cache.is_own(*parts) else None
 
     def write(self, data: bytes, *parts: str) -> None:
-        """As `Cache.write`, where it would be read again."""
-        with contextlib.suppress(CheckoutError):
-            if self._cache.is_own(*parts[:-1]):
-                self._cache.write(data, *parts)
+        """As `Cache.keep`, where it would be read again."""
+        if self._cache.is_own(*parts[:-1]):
+            self._cache.keep(data, *parts)
 
 
 def _is_ours(path: Path) -> bool:

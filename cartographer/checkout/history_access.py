@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from cartographer.checkout.git import Git, objects_of
-from cartographer.errors import CheckoutError
 from cartographer.model.source import HistoryAccess, HistoryLevel
 
 if TYPE_CHECKING:
@@ -58,25 +56,32 @@ def _is_partial(git: Git, git_dir: Path) -> bool:
     """Whether contents may be missing: a remote has promised them, or a pack says so."""
     if git.succeeds("config", "--get-regexp", r"^(remote\..*\.(promisor|partialclonefilter)|extensions\.partialclone)$"):
         return True
-    objects = git.text("rev-parse", "--git-path", "objects/pack")
-    return any((git_dir / objects).glob("*.promisor"))
+    return any(_packs(git, git_dir).glob("*.promisor"))
+
+
+def _packs(git: Git, git_dir: Path) -> Path:
+    return git_dir / git.text("rev-parse", "--git-path", "objects/pack")
 
 
 def _count_missing(git: Git, git_dir: Path, commit: str, cache: Cache | None) -> int:
     """How many objects of a history are missing; counting stops once they are not few."""
     name = _name_of(git, git_dir)
     kept = _kept(cache, name)
-    known = {of: frozenset(missing) for of, missing in kept.items()}
-    below = next((of for of in known if of == commit or not known[of] or git.succeeds("merge-base", "--is-ancestor", of, commit)), None)
-    found = None if below is None else frozenset() if below == commit else _missing(git, commit, "--not", below)
-    if found is None:
-        below, found = None, _missing(git, commit) or frozenset()
-    missing = found if below is None else _still(git_dir, found | known[below])
+    missing = _found_missing(git, git_dir, commit, kept)
     if cache is not None and len(missing) < _FEW:
         newest = {commit: sorted(missing), **{of: ids for of, ids in kept.items() if of != commit}}
-        with suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
-            cache.write(msgspec.json.encode(dict(list(newest.items())[:_KEPT])), KIND, name)
+        cache.keep(msgspec.json.encode(dict(list(newest.items())[:_KEPT])), KIND, name)
     return len(missing)
+
+
+def _found_missing(git: Git, git_dir: Path, commit: str, kept: dict[str, list[str]]) -> frozenset[str]:
+    """What a history lacks: what that of a commit before is known to lack, and what came after. Where nothing is lacking, any will do."""
+    for of, ids in kept.items():
+        if of == commit or not ids or git.succeeds("merge-base", "--is-ancestor", of, commit):
+            since = frozenset[str]() if of == commit else _missing(git, commit, "--not", of)
+            if since is not None:
+                return _still(git_dir, since.union(ids))
+    return _missing(git, commit) or frozenset()
 
 
 def _missing(git: Git, *commits: str) -> frozenset[str] | None:
@@ -110,7 +115,7 @@ def _still(git_dir: Path, missing: frozenset[str]) -> frozenset[str]:
 
 def _name_of(git: Git, git_dir: Path) -> str:
     """The name under which it is kept what a clone lacks: another one when its packs are others."""
-    packs = sorted(pack.name for pack in (git_dir / git.text("rev-parse", "--git-path", "objects/pack")).glob("*.pack"))
+    packs = sorted(pack.name for pack in _packs(git, git_dir).glob("*.pack"))
     return hashlib.sha256("\0".join([str(git_dir.absolute()), *packs]).encode("utf-8", "surrogateescape")).hexdigest()[:20]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from cartographer.history.kept import FORMAT
-from cartographer.history.lines import UNKNOWN, Record
+from cartographer.history.lines import Record
 from cartographer.history.notes import Bulk
 from cartographer.history.slices import write_whole
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 BACK = 400  # commits before the tip, for the next release: it leaves the main line later than this one, and this one's own commits are fewer
 APART = 200  # a way that is shorter is soon walked again
 _MOST = 8  # waypoints in one folder; of PyTorch's history one takes two or three megabytes
-_HIDDEN = UNKNOWN.to_bytes(4, "little")
 
 
 class _Row(msgspec.Struct, array_like=True):
@@ -62,12 +61,12 @@ class Waypoints:
     def take_up(self, walk: Walk) -> int:
         """Put a walk at the last waypoint that lies on its way; the number of commits that it has behind it then."""
         for place, commit in self._known():
-            if commit not in walk.notes.main or not self._is_enough(commit) or place.name not in self._names(commit):
+            if commit not in walk.notes.main or not self._is_enough(commit) or place.name not in (names := self._names(commit)):
                 continue
             state = _read(place)
             if state is None:
-                place.unlink(missing_ok=True)
                 continue
+            walk.pairs.lacking |= place.name == names[1]
             walk.states[commit] = {
                 row.path: Record(row.blob, array("I", row.lines), row.born, row.changed, row.names, row.dated) for row in state.rows
             }  # fmt: skip
@@ -89,8 +88,7 @@ class Waypoints:
         notes = walk.notes
         bulks = {number: (bulk.lines, bulk.files, bulk.folder, bulk.licence) for number, bulk in notes.bulks.items()}
         data = zlib.compress(msgspec.msgpack.encode(_State(rows, notes.firsts, bulks, notes.folders)), 1)
-        holed = any(row.dated != row.blob or _HIDDEN in row.lines for row in rows)
-        write_whole(self._folder / self._names(commit)[holed], data)
+        write_whole(self._folder / self._names(commit)[walk.pairs.lacking], data)
         for place in sorted(self._folder.glob("*.walk"), key=_age)[_MOST:]:
             place.unlink(missing_ok=True)
 
@@ -104,7 +102,9 @@ class Waypoints:
         return all(parent >= commit for parents in self._commits.parents[commit + 1 :] for parent in parents)
 
     def _names(self, commit: int) -> tuple[str, str]:
-        """How a waypoint is called: by all that it depends on. The second when contents were missing: more may have come in."""
+        """How a waypoint is called: by all that it depends on. The second where the clone lacked something (`Pairs.lacking`): what was
+        missing may have come in.
+        """
         ids = self._commits.ids[: commit + 1]
         depends = (FORMAT, sys.byteorder, self._ground.shallow, [ids[one] for one in sorted(self._unread) if one <= commit])
         digest = hashlib.sha256("\n".join(ids).encode("ascii"))

@@ -89,7 +89,6 @@ def _sides(expression: str) -> list[_Named]:
     return [(tuple(texts), conditions) for conditions, texts in found.items()]
 
 
-
 def _bare(condition: str) -> str:
     """A condition without brackets around all of it, those that its negation has apart."""
     denied = negation(condition)

@@ -6,7 +6,6 @@ thirty releases that were looked at before, none is read again.
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache as remembered
 from functools import partial
@@ -22,7 +21,7 @@ from cartographer.checkout.open import SourceRequest, open_tree
 from cartographer.codegen import sources as generators
 from cartographer.compare.operators import compare
 from cartographer.declare import declarations
-from cartographer.errors import CartographerError, CheckoutError
+from cartographer.errors import CartographerError
 from cartographer.model.lineage import Lineage, joined, word_of
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline.lists import is_wanted, list_of_tree, operators_of
@@ -185,8 +184,7 @@ def _names(release: Release, lists: _Lists, cache: Cache) -> frozenset[str] | No
         names = frozenset(lists.of(release).rows)
     except CartographerError:
         return None
-    with suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
-        cache.write(msgspec.json.encode(sorted(names)), KIND, name)
+    cache.keep(msgspec.json.encode(sorted(names)), KIND, name)
     return names
 
 
@@ -210,8 +208,7 @@ def _step(old: Release, new: Release, lists: _Lists, cache: Cache) -> _Step | No
         if word := word_of(change.id, change.fold):
             found.setdefault(change.op, {})[word] = None
     step = {op: tuple(sorted(words)) for op, words in sorted(found.items())}
-    with suppress(CheckoutError):  # as above
-        cache.write(msgspec.json.encode(step), KIND, name)
+    cache.keep(msgspec.json.encode(step), KIND, name)
     return step
 
 

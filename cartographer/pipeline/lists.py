@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
 import zlib
@@ -18,7 +17,6 @@ from cartographer.checkout.cache import Cache
 from cartographer.checkout.open import open_tree
 from cartographer.codegen import sources as generators
 from cartographer.compare import advice
-from cartographer.errors import CheckoutError
 from cartographer.model.oplist import Advice, OperatorList, OperatorRow
 
 if TYPE_CHECKING:
@@ -58,8 +56,7 @@ def list_of_tree(tree: Tree, cache: Cache | None = None, functions: Functions | 
     if kept is None:
         made = _made(tree, functions)
         kept = _Kept(tuple(made.rows.values()), dict(made.advice), dict(made.written))
-        with contextlib.suppress(CheckoutError):  # the answer is there; that it cannot be kept is nobody's trouble
-            cache.write(zlib.compress(msgspec.msgpack.encode(kept), 1), KIND, name)
+        cache.keep(zlib.compress(msgspec.msgpack.encode(kept), 1), KIND, name)
     info: SourceInfo = tree.info
     return OperatorList(info.version, info.tag, info.commit, info.web, {row.name: row for row in kept.rows}, kept.advice, kept.written)
 

@@ -19,7 +19,7 @@ from cartographer.pipeline.plates import plate_of, sides_of
 from cartographer.pipeline.recent import Recent
 from cartographer.processes import collector_at_rest
 from cartographer.render import assets, collection, demand
-from cartographer.render.known import STATUS, KnownPages
+from cartographer.render.known import LIST, STATUS, KnownPages
 from cartographer.render.urls import RELEASES
 from cartographer.store import database, verified
 from cartographer.store.doubt import doubting
@@ -34,7 +34,7 @@ T = TypeVar("T")
 SITES = 3  # read whole and kept: the largest take 250 MB each
 PLATES = 12
 _OUTLINES = 100
-_LISTS = ("index.html", collection.LIST, collection.PAGES, assets.FOLDER)  # what stands beside the folders of releases
+_LISTS = ("index.html", LIST, collection.PAGES, assets.FOLDER)  # what stands beside the folders of releases
 
 
 class Undrawn:
@@ -126,7 +126,7 @@ class Undrawn:
         folders = self._shelf()
         if all(map(has_pages, folders)):
             return None
-        make = self._switcher if address == collection.LIST or address.startswith(f"{collection.PAGES}/") else self._list
+        make = self._switcher if address == LIST or address.startswith(f"{collection.PAGES}/") else self._list
         key = (make.__name__, *((folder, _identity(folder)) for folder in folders))
         return self._lists.get(key, lambda: make(folders)).get(address)
 

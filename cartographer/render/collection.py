@@ -16,7 +16,7 @@ from cartographer.errors import RenderError
 from cartographer.render import assets
 from cartographer.render.environment import create
 from cartographer.render.frames import SiteFrame
-from cartographer.render.known import KnownPages, digest_of, write_status
+from cartographer.render.known import LIST, KnownPages, digest_of, write_status
 from cartographer.render.site import plates
 from cartographer.render.terrain import FLOORS
 from cartographer.render.urls import LINES, RELEASES
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cartographer.model.source import SourceInfo
     from cartographer.render.pages.frame import Page
 
-LIST = "releases.js"  # marks a folder of atlases
 PAGES = "pages"
 _PART = b"ATLAS_PAGES["  # a list of the switcher begins so
 

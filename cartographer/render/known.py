@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 STATUS = ".pages.json"  # address -> digest of every file of a site
 PAGES = ".drawn-from"  # what the pages of a site were drawn from, once all are there
-_OURS = (STATUS, "releases.js")  # a page beside one of these is ours, even one that was cut short; render/collection.py has the second
+LIST = "releases.js"  # marks a folder of atlases
+_OURS = (STATUS, LIST)  # a page beside one of these is ours, even one that was cut short
 _SIGN = b"drawn by cartographer"  # in the head of every page (templates/shared/masthead.html.jinja2, collection.html.jinja2)
 
 

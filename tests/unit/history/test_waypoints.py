@@ -117,3 +117,21 @@ def test_what_was_missing_may_have_come_in(repo: Repo, tmp_path: Path, taken: li
     kept.rename(away)
     dated(repo, "main", cache)
     assert taken[:2] == [0, 2]  # from before it was missing, and not the last one
+
+
+def test_what_a_clone_with_gaps_has_guessed_is_no_waypoint_of_a_whole_one(repo: Repo, tmp_path: Path, taken: list[int]) -> None:
+    """All lines have a date, a wrong one: without the older file nobody sees that it was renamed. Nor is an answer that goes on from there."""
+    repo.commit(a=text(*range(20)))
+    repo.git("mv", "a", "b")
+    repo.commit(b=text(*range(21)))
+    grow(repo, "c", 4)
+    cache = tmp_path / "cache"
+    blob = repo.git("rev-parse", "main~5:a")
+    lost = repo.folder / ".git/objects" / blob[:2] / blob[2:]
+    kept = lost.rename(tmp_path / "blob")
+    date_tree(repo.folder, "main~1", cache_dir=cache)
+    date_tree(repo.folder, "main", cache_dir=cache)
+    assert taken == [0, 5]  # the same clone as it is goes on
+    kept.rename(lost)
+    dated(repo, "main", cache)
+    assert taken[2] == 0
