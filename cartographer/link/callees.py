@@ -14,7 +14,7 @@ from cartographer.link.choice import BRANCHES, base_of, name_words, other_types
 from cartographer.link.conditions import is_rare, is_switched, of_few_types, text, together, weight
 from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
-from cartographer.link.entries import DEVICE_OF_KEY
+from cartographer.link.entries import device_of_key
 from cartographer.link.reach import OperatorCall
 from cartographer.link.steps import (
     BEFORE,
@@ -110,7 +110,7 @@ class Callees:
         """
         if key not in _DENSE:
             return []
-        sites = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).sites(start)
+        sites = self.tree.graph(device_of_key(key)).sites(start)
         here, elsewhere = {c.site.called.operators for c in calls if c.site.called is not None}, self.tree.search(key).elsewhere
         others = [OperatorCall(s, ()) for s in sites if s.called is not None and s.called.operators not in here and elsewhere(s)]
         return self.shown(tuple(others), start, key)[:BEFORE]

@@ -5,6 +5,7 @@ backend, and not the placeholder that throws when a library is missing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from cartographer.link.names import Names
     from cartographer.model.operator import Operator, Registration
 
-# What serves a dispatch key runs on one device.
-DEVICE_OF_KEY = {
-    "CPU": "cpu", "CUDA": "cuda", "MPS": "mps", "XPU": "xpu", "Meta": "meta", "SparseCPU": "cpu", "SparseCUDA": "cuda", "SparseCsrCPU": "cpu",
-    "SparseCsrCUDA": "cuda", "QuantizedCPU": "cpu", "QuantizedCUDA": "cuda", "MkldnnCPU": "cpu", "NestedTensorCPU": "cpu",
-    "NestedTensorCUDA": "cuda", "SparseMPS": "mps", "SparseCsrMPS": "mps", "SparseXPU": "xpu", "SparseCsrXPU": "xpu", "QuantizedXPU": "xpu",
-    "NestedTensorXPU": "xpu", "SparseMeta": "meta", "SparseCsrMeta": "meta", "QuantizedMeta": "meta", "NestedTensorMeta": "meta", "HIP": "hip",
-}  # fmt: skip
+_LAYOUT = re.compile(r"(?:SparseCsr|Sparse|Quantized|NestedTensor|Mkldnn)(?=[A-Z])")
+
+
+@lru_cache(maxsize=1024)
+def device_of_key(key: str) -> str:
+    """The device that runs what serves a key: keys of backends are called by a layout and a backend (c10/core/DispatchKey.h,
+    C10_FORALL_FUNCTIONALITY_KEYS and C10_FORALL_BACKEND_COMPONENTS).
+    """
+    return _LAYOUT.sub("", key).lower()
 
 
 @dataclass(frozen=True, slots=True)

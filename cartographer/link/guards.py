@@ -35,6 +35,8 @@ _OF_WORLD = {
     "hip": re.compile(r"USE_ROCM|__HIP\w*|AT_ROCM_ENABLED|USE_MIOPEN"),
     "mps": re.compile(r"__APPLE__|__OBJC__|__aarch64__|TARGET_OS_MAC|USE_MPS"),
     "cpu": re.compile(r"__x86_64__|__i386__"),
+    "vulkan": re.compile(r"USE_VULKAN\w*"),
+    "metal": re.compile(r"__APPLE__|__OBJC__|USE_PYTORCH_METAL\w*"),
 }
 _APPLE = frozenset(("__APPLE__", "__OBJC__", "__aarch64__", "__arm__", "__ARM_NEON__"))
 

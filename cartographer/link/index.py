@@ -23,6 +23,8 @@ _DEVICE_OF_FOLDER = {
     "mps": "mps", "metal": "metal", "vulkan": "vulkan", "xpu": "xpu",
     "cpu": "cpu", "mkl": "cpu", "mkldnn": "cpu", "xnnpack": "cpu", "TH": "cpu", "THNN": "cpu",
 }  # fmt: skip
+_APPLE = ("mps", "metal")
+DEVICES = frozenset((*_DEVICE_OF_FOLDER.values(), "meta"))  # that the tree has code for
 _SOURCES = (".cpp", ".cc", ".cu", ".mm", ".c", ".cxx", ".m")
 FUNCTIONS = frozenset(("function", "method", "kernel", "device", "macro-headed"))
 CLASSES = frozenset(("class", "struct"))
@@ -34,12 +36,11 @@ def device_of(path: str) -> str:
         return "hip"
     if path.endswith((".cu", ".cuh")):
         return "cuda"
-    if path.endswith((".mm", ".metal")):
-        return "mps"
+    apple = path.endswith((".mm", ".metal"))
     for folder in reversed(path.split("/")[:-1]):
-        if folder in _DEVICE_OF_FOLDER:
+        if folder in _DEVICE_OF_FOLDER and not (apple and folder not in _APPLE):
             return _DEVICE_OF_FOLDER[folder]
-    return ""
+    return "mps" if apple else ""
 
 
 def is_source(path: str) -> bool:

@@ -11,7 +11,7 @@ from cartographer.expand.macros import MacroTable
 from cartographer.link.bodies import Bodies
 from cartographer.link.callgraph import CallGraph
 from cartographer.link.composites import Operators
-from cartographer.link.entries import DEVICE_OF_KEY, Entries
+from cartographer.link.entries import Entries, device_of_key
 from cartographer.link.guards import World
 from cartographer.link.index import Index
 from cartographer.link.made import Made, Maker
@@ -158,7 +158,7 @@ class Tree:
         return known
 
     def _search(self, key: str) -> Search:
-        device = DEVICE_OF_KEY.get(key, "cpu")
+        device = device_of_key(key)
         layout = next((w for w in ("Quantized", "Sparse", "Nested", "Mkldnn") if w in key), "")
         if (device, layout) not in self._searches:
             self._searches[device, layout] = Search(self.graph(device), layout)

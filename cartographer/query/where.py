@@ -52,17 +52,17 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
     """Answer `where TEXT`. Raises NotFound with near misses, or UsageError for a backend that no atlas knows."""
     if not text.strip():
         raise UsageError("an empty name", hint="for example: cartographer where index_select --backend CUDA")
+    chosen = None if backend is None else backend_called(reader, backend)
     named = operators.resolve(reader.lookup, text) or operators.in_sentence(reader.lookup, text)
     if named is None:
         _check_alone(reader, text)
         from cartographer.query import reverse
 
-        back = reverse.backwards(reader, text, backend)
+        back = reverse.backwards(reader, text, chosen)
         if back is not None:
             return back
         raise not_found(reader, text)
     whole = [reader.routes(name) for name in named.names]
-    chosen = None if backend is None else backend_called(reader, backend)
     return Where(text, named, _descents(whole, chosen), chosen)
 
 
@@ -74,12 +74,12 @@ def _check_alone(reader: Reader, text: str) -> None:
 
 
 def backend_called(reader: Reader, text: str) -> str:
-    """`cuda` -> `CUDA`. Raises UsageError with the backends that this atlas knows."""
+    """`cuda` -> `CUDA`: a backend with chains, or another key of the dispatch tables. Raises UsageError with the backends that this atlas knows."""
     known = reader.lookup.backends()
-    for backend in known:
-        if backend.lower() == text.lower().removeprefix("kernel."):
-            return backend
-    raise UsageError(f"no operator of this atlas has a kernel for a backend called {text}", hint=f"it knows {', '.join(known)}" if known else None)
+    for key in (*known, *reader.lookup.dispatch_keys()):
+        if key.lower() == text.lower().removeprefix("kernel."):
+            return key
+    raise UsageError(f"no dispatch key of this atlas is called {text!r}", hint=f"it has kernels for {', '.join(in_order(known))}" if known else None)
 
 
 def not_found(reader: Reader, text: str) -> NotFound:
@@ -154,5 +154,5 @@ def _no_chain(operator: Routes, backend: str) -> Chain:
     if outcome == "missing":
         return Chain(Status.NONE, f"nothing is registered for {backend}: the call raises an error")
     if outcome is not None:
-        return Chain(Status.UNRESOLVED, f"the dispatcher answers with a {outcome}, which was not traced for {backend}")
+        return Chain(Status.UNRESOLVED, f"the dispatch table says {outcome!r} for {backend}, whose chains are not traced: `cartographer show {operator.name}` lists what is registered")
     return Chain(Status.UNRESOLVED, f"nothing is known about {backend}")

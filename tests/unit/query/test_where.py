@@ -57,7 +57,19 @@ def test_a_backend_without_a_chain_is_told_from_the_table(reader):
 def test_unknown_backend(reader):
     with pytest.raises(UsageError) as caught:
         where(reader, "add", "TPU")
-    assert "CPU, CUDA" in caught.value.hint
+    assert "CUDA, CPU" in caught.value.hint
+
+
+@pytest.mark.parametrize("asked", ["add", CUDA, f"{CUDA}:20"])
+def test_an_unknown_backend_is_one_also_on_the_way_back(reader, asked):
+    with pytest.raises(UsageError, match="no dispatch key of this atlas is called 'CUDAA'"):
+        where(reader, asked, "CUDAA")
+
+
+def test_a_key_without_chains_is_told_from_the_table(reader):
+    (descent,) = where(reader, "quantized::add", "quantizedcpu").descents
+    assert descent.backends == ("QuantizedCPU",)
+    assert descent.chain.reason == "the dispatch table says 'kernel' for QuantizedCPU, whose chains are not traced: `cartographer show quantized::add` lists what is registered"
 
 
 def test_near_miss(reader):
