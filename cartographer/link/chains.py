@@ -14,9 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.bound import bound_by
-from cartographer.link.callees import COMPOSITE, MAIN_KEYS, STEPS, Below, Callees
+from cartographer.link.callees import COMPOSITE, STEPS, Below, Callees
 from cartographer.link.descent import Descent
-from cartographer.link.entries import device_of_key
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES, DEVICES
 from cartographer.link.questions import questions
@@ -25,6 +24,7 @@ from cartographer.link.redispatch import sent_on
 from cartographer.link.sending import packed, unpacked
 from cartographer.link.steps import definition_step, noted, served, trimmed
 from cartographer.link.tree import Tree, tree_of
+from cartographer.model.backend import FIRST, MAIN, device_of_key
 from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cartographer.model.location import Location
 
 KEYS = (  # whose chains are followed also where another key's kernel serves them
-    "CUDA", "CPU", "MPS", "XPU", "Meta", "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA", "QuantizedCPU", "QuantizedCUDA",
+    *FIRST, "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA", "QuantizedCPU", "QuantizedCUDA",
     "MkldnnCPU", "NestedTensorCPU", "NestedTensorCUDA",
 )  # fmt: skip
 DECORATORS = 20  # lines that a Python function's decorators may take
@@ -87,7 +87,7 @@ class ChainMaker:
         found = {}
         for key in keys:
             outcome = _outcome(operator, key)
-            if key in MAIN_KEYS or (outcome == "kernel" if key not in KEYS else outcome != "missing"):
+            if key in MAIN or (outcome == "kernel" if key not in KEYS else outcome != "missing"):
                 found[key] = self.chain(operator, key)
         return found
 
@@ -124,7 +124,7 @@ class ChainMaker:
 
     def _served(self, step: Step, key: str) -> Step:
         """A step of code that the build writes: the operator that it calls may have no kernel here."""
-        if step.role != "calls" or key not in MAIN_KEYS:
+        if step.role != "calls" or key not in MAIN:
             return step
         return served(step, key, (step.note.rpartition(": ")[2],), self.tree.by_name.by_name)
 

@@ -16,7 +16,6 @@ from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
 from cartographer.link.conditions import is_rare, is_switched, weight
 from cartographer.link.device import METAL_REQUESTS
-from cartographer.link.entries import device_of_key
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.index import bare, is_source
 from cartographer.link.names import Scope
@@ -32,6 +31,7 @@ from cartographer.link.steps import (
     trimmed,
     way_steps,
 )
+from cartographer.model.backend import device_of_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,6 @@ backend, and not the placeholder that throws when a library is missing.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -19,17 +18,6 @@ if TYPE_CHECKING:
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names
     from cartographer.model.operator import Operator, Registration
-
-_LAYOUT = re.compile(r"(?:SparseCsr|Sparse|Quantized|NestedTensor|Mkldnn)(?=[A-Z])")
-
-
-@lru_cache(maxsize=1024)
-def device_of_key(key: str) -> str:
-    """The device that runs what serves a key: keys of backends are called by a layout and a backend (c10/core/DispatchKey.h,
-    C10_FORALL_FUNCTIONALITY_KEYS and C10_FORALL_BACKEND_COMPONENTS).
-    """
-    return _LAYOUT.sub("", key).lower()
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:

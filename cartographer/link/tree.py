@@ -11,7 +11,7 @@ from cartographer.expand.macros import MacroTable
 from cartographer.link.bodies import Bodies
 from cartographer.link.callgraph import CallGraph
 from cartographer.link.composites import Operators
-from cartographer.link.entries import Entries, device_of_key
+from cartographer.link.entries import Entries
 from cartographer.link.guards import World
 from cartographer.link.index import Index
 from cartographer.link.made import Made, Maker
@@ -20,6 +20,7 @@ from cartographer.link.names import Names
 from cartographer.link.reach import Search
 from cartographer.link.signs import signs_of
 from cartographer.link.stubs import Stubs, stubs_of
+from cartographer.model.backend import device_of_key
 from cartographer.model.location import language_of
 from cartographer.model.operator import Origin
 from cartographer.scan.cpp import scan_cpp

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound, UsageError
+from cartographer.model.backend import in_order
 from cartographer.model.operator import Status
 from cartographer.query import operators
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from cartographer.query.reverse import Backwards
     from cartographer.store.operator_reader import Routes
     from cartographer.store.reader import Reader
-
-# The order in which backends are shown; others follow by name.
-BACKENDS = ("CUDA", "CPU", "MPS", "XPU", "Meta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +120,13 @@ def _switches(steps: Sequence[Step]) -> bool:
     return sides[-2:] == ["calls", "stub"]
 
 
-def in_order(backends: Sequence[str]) -> list[str]:
-    """Backends in the order in which they are shown."""
-    return sorted(backends, key=lambda b: (BACKENDS.index(b) if b in BACKENDS else len(BACKENDS), b))
-
-
 def _descents(whole: Sequence[Routes], backend: str | None) -> tuple[Descent, ...]:
     """Chains of these overloads, equal ones taken together; backend by backend, resolved ones first."""
     found: dict[tuple[Chain, tuple[str, ...]], list[str]] = {}
     served: dict[str, str] = {}
     for operator in whole:
         by_chain: dict[Chain, list[str]] = {}
-        for key in in_order(list(operator.kernels)):
+        for key in in_order(operator.kernels):
             if backend is None or key == backend:
                 by_chain.setdefault(operator.kernels[key], []).append(key)
                 if key in operator.dispatch:

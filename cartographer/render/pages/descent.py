@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.backend import MAIN, device_of_key
 from cartographer.model.operator import Origin, Status
 from cartographer.render.landmarks import landmark
 from cartographer.render.pages.chains import ROLES, address_of, note_of
@@ -47,7 +48,7 @@ class Floor:
     last: bool = False
 
 
-_PREFERRED = ("CUDA", "CPU", "MPS", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "QuantizedCPU", "SparseCPU")
+_PREFERRED = (*MAIN, "QuantizedCPU", "SparseCPU")
 
 
 def backend_of(op: Operator) -> str:
@@ -75,7 +76,7 @@ def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
     if not chain or not chain.steps:
         stops.setdefault(5, []).append(_unknown_kernel(op, backend))
     if device:
-        family = "CUDA" if "CUDA" in backend else "MPS" if "MPS" in backend else "CPU"
+        family = device_of_key(backend).upper()
         for floor, name in ((6, f"memory {family}"), (7, f"queue {family}")):
             found = landmark(site, name)
             if found:
