@@ -98,6 +98,11 @@ def test_the_way_back(reader, text):
     assert found.places
 
 
+def test_a_name_from_another_namespace_is_said_to_be_none(reader):
+    assert where(reader, "at::native::add_kernel").said == "add_kernel is no operator, but stands in the source"
+    assert where(reader, "c10::add_kernel").said == "nothing in the source is called c10::add_kernel; these are called add_kernel"
+
+
 def test_backend_narrows_the_way_back(reader):
     assert set(where(reader, f"{BINARY}:31", "CPU").operators) == {"aten::add.Tensor", "aten::add_.Tensor"}
     assert set(where(reader, f"{BINARY}:31", "cuda").operators) == FAMILY
