@@ -60,7 +60,7 @@ class Entries:
             return Entry(None, "not a kernel's name")
         if wanted[-1].startswith("structured_"):
             return self._structured(wanted)
-        candidates = [d for d in self._index.named(wanted[-1]) if d.fact.kind in FUNCTIONS and _same_name(d.segments, wanted)]
+        candidates = [d for d in self._index.named(wanted[-1]) if d.fact.kind in FUNCTIONS and d.segments == wanted]
         if where:
             candidates = self._near(wanted, where) or candidates
         else:
@@ -126,11 +126,6 @@ class Entries:
         if score < 0 and len(fitting) > 1 and len({d.fact.parameters for d in fitting}) > 1:
             return Entry(None, f"{len(fitting)} overloads of {symbol} in this tree, none with the parameters of this operator")
         return Entry(best)
-
-
-def _same_name(own: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    """Whether a definition is the one of this qualified name; `at::native::f` may stand in a namespace inside."""
-    return own == wanted
 
 
 def expected_types(operator: Operator) -> tuple[tuple[str, ...], ...]:
