@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.expand.conditions import combined, evaluate
+from cartographer.expand.conditions import NEWEST, combined, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,6 @@ COMPILER: dict[str, int] = {
     "C10_MOBILE": 0, "C10_IOS": 0, "TARGET_OS_IPHONE": 0, "__HIP_PLATFORM_AMD__": 0, "__HIP_PLATFORM_HCC__": 0, "__HIPCC__": 0,
     "__aarch64__": 0, "__s390x__": 0, "__powerpc__": 0, "FBCODE_CAFFE2": 0,
 }  # fmt: skip
-NEWEST = 10**6  # versions of CUDA, cuDNN, ...: the build has current ones
 _FALSE = frozenset({"", "0", "OFF", "NO", "FALSE", "N", "IGNORE", "NOTFOUND"})
 _TRUE = frozenset({"1", "ON", "YES", "TRUE", "Y"})
 _CMAKE_WORD = re.compile(r'"[^"]*"|[()]|[^\s()"]+')
