@@ -178,7 +178,7 @@ def test_killed_at_any_step_of_the_disk(built, old, mini_repo, tmp_path):
     assert leftovers(old) == []
 
 
-@pytest.mark.parametrize(("stage", "tag", "jobs"), [("scanning", DEMO_TAG, 2), ("draw pages", NEW, 1)])
+@pytest.mark.parametrize(("stage", "tag", "jobs"), [("scanning", DEMO_TAG, 2), ("drawing pages", NEW, 1)])
 def test_control_c(built, old, start, stage, tag, jobs):
     """While several processes parse (the third release has files enough), and while pages are drawn."""
     running = start(old, jobs=jobs, tag=tag)
