@@ -272,8 +272,12 @@ class Descent:
         bodies = (start, *way.hops)
         told = (c for d in bodies for c in d.fact.calls if member(c.name) not in METAL_REQUESTS)  # what these ask for is known by condition
         given = dict.fromkeys(t for c in told for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
-        held = dict.fromkeys(t for d in bodies if d.use is None for t in self.tree.bodies.variables(d).literals)
-        return self.tree.metal.find(way.site.texts, given) or self.tree.metal.find(way.site.texts, held)
+        variables = [self.tree.bodies.variables(d) for d in bodies if d.use is None]
+        held = dict.fromkeys(t for v in variables for t in v.literals)
+        sides = [t for v in variables for t in v.sides]
+        metal = self.tree.metal
+        found = metal.find(way.site.texts, given, (*held, *sides)) or metal.find(way.site.texts, held, (*given, *sides))
+        return [step for kernel in found[:3] for step in (kernel, *metal.functors(kernel))]
 
     def _kernel_of(self, registration: StubRegistration, operator: Operator, key: str, *, full: bool) -> list[Step]:
         """The kernel that a registration names and, in full, its way to the device; that of a stub called for the CPU stays there."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
     from cartographer.model.operator import Operator
 
-_CODE = ("aten/", "torch/csrc/", "c10/", "caffe2/", "functorch/csrc/", "torch/lib/")
+_CODE = ("aten/", "torch/csrc/", "c10/", "torch/headeronly/", "caffe2/", "functorch/csrc/", "torch/lib/")
 _MADE = ("aten/src/ATen/", "aten/src/TH", "torch/csrc/")
 _SKIPPED = ("aten/src/ATen/native/quantized/cpu/qnnpack/", "aten/src/ATen/test/", "aten/src/ATen/native/vulkan/", "torch/csrc/jit/")
 
@@ -61,10 +61,14 @@ class Tree:
         return {p: f for p, f in self.facts.items() if p.startswith(_CODE) and f.language != "Python"}
 
     @cached_property
+    def macros(self) -> MacroTable:
+        """All macros, in the CUDA build's view."""
+        return MacroTable(self.files, World("cuda").allows)
+
+    @cached_property
     def maker(self) -> Maker:
-        """Expansion of macros, in the CUDA build's view."""
-        world = World("cuda")
-        return Maker(MacroTable(self.files, world.allows), parse)
+        """Expansion of macros."""
+        return Maker(self.macros, parse)
 
     @cached_property
     def made(self) -> Made:
@@ -89,7 +93,7 @@ class Tree:
     @cached_property
     def metal(self) -> MetalKernels:
         """All Metal kernels."""
-        return MetalKernels(self.files)
+        return MetalKernels(self.files, self.macros)
 
     @cached_property
     def open_switches(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
