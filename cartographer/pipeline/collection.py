@@ -94,12 +94,12 @@ def build_all(
 
 def _in_order(requests: Sequence[SourceRequest]) -> list[SourceRequest]:
     """Oldest first, as far as versions and file names tell; each once."""
-    def key(request: SourceRequest) -> tuple[tuple[int, ...], bool, str]:
+    def key(request: SourceRequest) -> tuple[tuple[int, ...], int, str]:
         if request.version is not None:
             return refs.release_order(request.version)
         name = Path(request.source or "").name
         found = re.search(r"\d+(?:\.\d+)+", name)
-        return refs.release_order(found[0]) if found else ((), False, name)
+        return refs.release_order(found[0]) if found else ((), 0, name)
 
     return sorted(dict.fromkeys(requests), key=key)
 
