@@ -146,6 +146,12 @@ class Store:
         """The tags that are here."""
         return {ref: commit for ref, commit in self._refs().items() if ref.startswith("refs/tags/")} if self.exists else {}
 
+    def tags_at_hand(self) -> dict[str, str]:
+        """Those of them whose files are here too: what can be opened without the remote."""
+        levels = tuple(f"{_MARKS}/{level.value}/" for level in _RANK)
+        whole = {ref.rpartition("/")[2] for ref in self._refs() if ref.startswith(levels)} if self.exists else set()
+        return {ref: commit for ref, commit in self.tags().items() if commit in whole}
+
     def bring(self, wanted: refs.Resolved, level: HistoryLevel, of_releases: Callable[[str], bool] | None = None) -> None:
         """Fetch what is lacking. What has come stays, whatever happens; calling again goes on from there.
 

@@ -65,7 +65,7 @@ def build_command(
         if demo:
             requests: tuple[SourceRequest, ...] = (_demo(),)
         elif all_releases:
-            requests = collection.every_release(repo, sources, teller)
+            requests = collection.every_release(repo, sources, teller, offline=offline)
         else:
             requests = tuple(SourceRequest(v, repo, s, origin == "wheel") for v in versions or (None,) for s in sources or (None,))
         if not demo:
