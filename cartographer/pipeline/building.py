@@ -23,7 +23,7 @@ from cartographer.makers import sources_digest
 from cartographer.pipeline import lineage, lists
 from cartographer.pipeline.lists import is_wanted
 from cartographer.pipeline.reading import read_atlas
-from cartographer.processes import collector_at_rest
+from cartographer.processes import collector_at_rest, none_left
 from cartographer.progress import SilentProgress
 from cartographer.scan import cache as facts
 from cartographer.store import verified, writer
@@ -55,6 +55,7 @@ class BuildRequest:
 
 
 @collector_at_rest()
+@none_left()
 def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     """Build one atlas; returns the folder that holds atlas.db and index.html.
 

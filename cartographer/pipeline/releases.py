@@ -21,7 +21,7 @@ from cartographer.compare.timeline import Timeline, timelines
 from cartographer.errors import CartographerError, CompareError, NotFound
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline.lists import operators_of
-from cartographer.processes import beside
+from cartographer.processes import beside, none_left
 from cartographer.progress import SilentProgress
 from cartographer.query import atlases, spelling
 from cartographer.store import database
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 CORE = "core"  # the tag of aten/src/ATen/native/tags.yaml
 
 
+@none_left()
 def compare_releases(
     old: str, new: str, *, repo: str | None = None, wheel: bool = False, selection: Selection | None = None, core: bool = False,
     progress: Progress | None = None,
