@@ -62,8 +62,13 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     Whatever stood there stays whole until the new one is complete. Raises CartographerError.
     """
     progress = progress or SilentProgress()
-    started = time.perf_counter()
     cache = Cache(request.source.cache)
+    with cache.in_use(progress):
+        return _build(request, cache, progress)
+
+
+def _build(request: BuildRequest, cache: Cache, progress: Progress) -> Path:
+    started = time.perf_counter()
     tree = open_tree(request.source, progress, of_releases=is_wanted)
     require_whole_list(frozenset(file.path for file in tree.files()).__contains__, tree.info.described)
     out = request.out or request.shelf / folder_of(tree.info.tag)

@@ -43,7 +43,9 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
 def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
     """The list that a request means; only the files that tell of operators are read."""
-    return list_of_tree(open_tree(request, progress, only=is_wanted), Cache(request.cache))
+    cache = Cache(request.cache)
+    with cache.in_use(progress):
+        return list_of_tree(open_tree(request, progress, only=is_wanted), cache)
 
 
 def list_of_tree(tree: Tree, cache: Cache | None = None, functions: Functions | None = None) -> OperatorList:

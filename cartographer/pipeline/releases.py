@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartographer.checkout import refs
+from cartographer.checkout.cache import Cache
 from cartographer.checkout.clone import own_clone
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
@@ -121,9 +122,10 @@ def operator_history(
     progress = progress or SilentProgress()
     wheels, sources = tuple(wheels), tuple(sources)
     given = repo is not None or wheels or sources
-    clone = _clone(repo) if repo is not None else None if given else own_clone()
-    tags = _tags(clone, since) if clone is not None else ()
-    lists = _read([*tags, *(SourceRequest(source=str(path)) for path in (*_wheels(wheels), *sources))], progress)
+    with Cache().in_use(progress):
+        clone = _clone(repo) if repo is not None else None if given else own_clone()
+        tags = _tags(clone, since) if clone is not None else ()
+        lists = _read([*tags, *(SourceRequest(source=str(path)) for path in (*_wheels(wheels), *sources))], progress)
     if not given:
         lists = {listed.tag: listed for listed in _atlas_lists(demos=not lists)} | lists
     least = refs.numbers(since) if since else ()
