@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cartographer.errors import CheckoutError
+from cartographer.model.backend import device_of_key
 from cartographer.store.verified import Outcome, Verified
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class Section:
     name: str
     compared: int
     differences: tuple[Difference, ...] = ()
+    hidden: int = 0  # what the atlas' source does not show
 
     @property
     def agreeing(self) -> int:
@@ -166,7 +168,7 @@ def compare(operators: Iterable[Operator], version: str, running: Running) -> Ve
     """Compare an atlas' operators with a running torch."""
     known = {operator.name: operator for operator in operators}
     here = running.version.partition("+")[0]
-    judge = _Judge(running, same_version=here == version)
+    judge = _Judge(running, here == version, _accelerators(known.values()), any("wheel" in words for o in known.values() for words in o.dispatch.values()))
     both = [o for name, o in known.items() if name in running.registrations]
     sections = (
         _names(known, running, judge),
@@ -176,7 +178,16 @@ def compare(operators: Iterable[Operator], version: str, running: Running) -> Ve
         _nodes(known.values(), running, judge),
     )
     notes = () if judge.same_version else (f"the atlas is of {version}, the running torch is {running.version}",)
+    hidden = {s.name: s.hidden for s in sections if s.hidden}
+    if hidden:
+        told = ", ".join(f"{count:,} of the {name}" for name, count in hidden.items())
+        notes = (*notes, f"the atlas is of a wheel, which does not show what C++ registers: not compared are {told}")
     return Verdict(version, running.version, judge.same_version, sections, (*notes, *_not_compared(known.values(), running)))
+
+
+def _accelerators(operators: Iterable[Operator]) -> frozenset[str]:
+    """Words at the end of keys of accelerators that the atlas' view of the build lacks: `mps`, `mtia`."""
+    return frozenset(("mps", "xpu", "hip", "vulkan", "metal")) | {device_of_key(r.key) for o in operators for r in o.registrations if r.build}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +196,8 @@ class _Judge:
 
     running: Running
     same_version: bool
+    accelerators: frozenset[str]
+    partial: bool  # the atlas is of a wheel
 
     def cause(self, *, conditional: bool = False) -> str:
         if conditional:
@@ -199,39 +212,44 @@ class _Judge:
 
     def foreign(self, key: str) -> bool:
         """Whether a key belongs to an accelerator that the running build or the atlas' view lacks."""
-        for word, names in (("cuda", ("CUDA",)), ("mps", ("MPS",)), ("xpu", ("XPU",)), ("rocm", ("HIP",)), ("vulkan", ("Vulkan",))):
-            if any(key.endswith(n) for n in names):
-                return word != "cuda" or not self.running.parts.get("cuda", False)
         # AutogradOther looks at all backends without an autograd key of their own, those of the accelerator included.
-        return key == "Metal" or (key == "AutogradOther" and not self.running.parts.get("cuda", False))
+        if key.endswith("CUDA") or key == "AutogradOther":
+            return not self.running.parts.get("cuda", False)
+        return key.lower().endswith(tuple(self.accelerators))
 
 
 def _names(known: Mapping[str, Operator], running: Running, judge: _Judge) -> Section:
     differences: list[Difference] = []
-    compared = 0
+    compared = hidden = 0
     for name in sorted({*known, *running.registrations}):
         operator = known.get(name)
         if operator is not None and operator.build and name not in running.registrations:
             continue  # for another build, as the atlas says
+        if operator is None and judge.partial:
+            hidden += 1
+            continue
         compared += 1
         if operator is None:
             differences.append(Difference("names", name, None, "registered", judge.cause()))
         elif name not in running.registrations:
             lacking = judge.lacks(operator.build, operator.extra.get("switches", "")) or all(judge.foreign(r.key) for r in operator.registrations)
             differences.append(Difference("names", name, "defined", None, judge.cause(conditional=lacking)))
-    return Section("operator names", compared, tuple(differences))
+    return Section("operator names", compared, tuple(differences), hidden)
 
 
 def _keys(both: Iterable[Operator], running: Running, judge: _Judge) -> Section:
     differences: list[Difference] = []
-    compared = 0
+    compared = hidden = 0
     for operator in both:
         theirs = running.registrations[operator.name]
         ours = {r.key: r for r in operator.registrations if r.active and not r.build}
         elsewhere = {r.key for r in operator.registrations if r.build}
         for key in sorted({*ours, *theirs}):
-            compared += 1
             mine = ours.get(key)
+            if mine is None and judge.partial:
+                hidden += 1
+                continue
+            compared += 1
             if mine is None:
                 cause = judge.cause(conditional=key in elsewhere)
                 differences.append(Difference("registrations", f"{operator.name} {key}", None, "registered", cause))
@@ -243,21 +261,23 @@ def _keys(both: Iterable[Operator], running: Running, judge: _Judge) -> Section:
                 differences.append(
                     Difference("registrations", f"{operator.name} {key}", words[mine.fallthrough], words[theirs[key]], judge.cause())
                 )
-    return Section("registrations", compared, tuple(differences))
+    return Section("registrations", compared, tuple(differences), hidden)
 
 
 def _tables(both: Iterable[Operator], running: Running, judge: _Judge) -> Section:
     differences: list[Difference] = []
-    compared = 0
+    compared = hidden = 0
     for operator in both:
         theirs = running.tables[operator.name]
         for key, mine in operator.dispatch.items():
+            if "wheel" in mine:
+                hidden += 1
+                continue
             outcome = theirs.get(key, "missing")
             compared += 1
             if outcome != mine:
-                cause = judge.cause(conditional=judge.foreign(key) or "wheel" in mine)
-                differences.append(Difference("computed table", f"{operator.name} {key}", mine, outcome, cause))
-    return Section("computed table", compared, tuple(differences))
+                differences.append(Difference("computed table", f"{operator.name} {key}", mine, outcome, judge.cause(conditional=judge.foreign(key))))
+    return Section("computed table", compared, tuple(differences), hidden)
 
 
 def _bindings(operators: Iterable[Operator], running: Running, judge: _Judge) -> Section:

@@ -3,6 +3,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -181,3 +182,19 @@ def test_the_outcome_counts_each_cause():
     assert found.inputs == "inputs"
     assert sum(s.version for s in found.sections) > 0
     assert all(s.compared >= s.agreeing and not s.ours for s in found.sections)
+
+
+def test_what_a_wheel_does_not_show_is_not_compared():
+    kept = replace(add(), registrations=(Registration("CPU", "f", Origin.YAML),), dispatch={"CPU": "kernel", "Named": "not in a wheel"})
+    verdict = compare([kept], "2.6.0", running(**{"aten::only": {"dump": "", "table": ""}}))
+    assert causes(verdict) == []
+    assert [(s.name, s.compared, s.hidden) for s in verdict.sections[:3]] == [("operator names", 1, 1), ("registrations", 1, 3), ("computed table", 1, 1)]
+    assert verdict.notes[0] == (
+        "the atlas is of a wheel, which does not show what C++ registers: not compared are 1 of the operator names, 3 of the registrations, 1 of the computed table"
+    )
+
+
+def test_accelerators_that_a_stock_build_lacks_are_those_of_the_tree():
+    dispatch = {"CPU": "kernel", "MTIA": "kernel", "AutogradMTIA": "math kernel", "HPU": "kernel"}
+    verdict = compare([add(Registration("MTIA", "m", Origin.YAML, build=("mtia",)), dispatch=dispatch)], "2.6.0", running())
+    assert causes(verdict) == [("aten::add MTIA", PLATFORM), ("aten::add AutogradMTIA", PLATFORM), ("aten::add HPU", OURS)]
