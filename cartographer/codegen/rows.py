@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from cartographer.codegen.function import IMPLICIT, IMPLICIT_NESTED, Function, Kernel, SchemaRules
-from cartographer.codegen.sources import MODEL
+from cartographer.codegen.sources import GEN, MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ _COMPOSITE_ONLY = ({IMPLICIT}, {IMPLICIT_NESTED}, {IMPLICIT, IMPLICIT_NESTED})
 def functions(declarations: Declarations, sources: Sources) -> list[Function]:
     """The functions that stand in native_functions.yaml, in its order."""
     rules = SchemaRules(sources)
-    structured = sources.strings(MODEL, "STRUCTURED_DISPATCH_KEYS")
+    structured = _structured_keys(sources)
     ufunc = sources.strings(MODEL, "UFUNC_DISPATCH_KEYS")
     implied = {tag.tag: _IMPLIED_TAGS[tag.tag] for tag in declarations.tags if tag.tag in _IMPLIED_TAGS}
     default = default_key(sources)
@@ -41,6 +42,19 @@ def functions(declarations: Declarations, sources: Sources) -> list[Function]:
             is_abstract=row.structured_delegate is not None or _is_abstract(kernels, default), rules=rules,
         ))
     return made
+
+
+def _structured_keys(sources: Sources) -> frozenset[str]:
+    """The keys for which torchgen writes structured kernels; before they had a list of their own, a function named them."""
+    listed = sources.strings(MODEL, "STRUCTURED_DISPATCH_KEYS")
+    found = None if listed else sources.function(MODEL, "is_structured_dispatch_key") or sources.function(GEN, "is_structured_dispatch_key")
+    nodes = ast.walk(found.node) if found is not None else ()
+    return listed or frozenset(key for set_ in nodes if isinstance(set_, ast.Set) for key in map(_key_of, set_.elts) if key)
+
+
+def _key_of(node: ast.expr) -> str:
+    """`'CUDA'` or `DispatchKey.CUDA`."""
+    return node.attr if isinstance(node, ast.Attribute) else node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def default_key(sources: Sources) -> str:

@@ -250,8 +250,10 @@ def _symbol(tokens: Sequence[Token]) -> str | None:
 def _boxed_templates(tokens: Sequence[Token]) -> Iterator[str]:
     """The f of `makeFromBoxedFunction<f<...>>()`, where no `&` stands before it."""
     for index, token in enumerate(tokens[:-2]):
-        if token.text.startswith("makeFromBoxed") and tokens[index + 1].text == "<" and tokens[index + 2].kind == "name":
-            yield _name_at(tokens, index + 2)[0]
+        if token.text.startswith("makeFromBoxed") and tokens[index + 1].text == "<":
+            at = index + 2 + (tokens[index + 2].text == "::")
+            if at < len(tokens) and tokens[at].kind == "name":
+                yield _name_at(tokens, at)[0]
 
 
 def _qualified_names(tokens: Sequence[Token]) -> Iterator[str]:

@@ -72,7 +72,9 @@ class Entries:
     def _structured(self, wanted: tuple[str, ...]) -> Entry:
         method = "meta" if "meta" in wanted[:-1] else "impl"
         own = (*wanted, method)
-        candidates = [d for d in self._index.structured.get(own[-2:], ()) if self._world.allows(d.fact.guards) is not False]
+        bodies = self._index.structured
+        found = bodies.get(own[-2:]) or bodies.get((wanted[-1].removeprefix("structured_"), method)) or []  # shape functions on the way to 1.8
+        candidates = [d for d in found if self._world.allows(d.fact.guards) is not False]
         candidates.sort(key=lambda d: (d.segments != own, d.device != self._device, d.path))
         if not candidates:
             return Entry(None, f"no definition of {'::'.join(wanted)} in this tree")

@@ -51,6 +51,16 @@ def test_tags_that_a_schema_implies_where_the_release_knows_them(release, operat
     assert not any(set(o.tags) & {"out", "inplace"} for o in operators.values())
 
 
+@pytest.mark.parametrize("said", ["dk in {'MPS', 'CUDA', 'CPU'}", "dk in {DispatchKey.MPS, DispatchKey.CUDA, DispatchKey.CPU}"])
+@pytest.mark.parametrize("module", ["model", "gen"])
+def test_structured_keys_that_a_function_names(release, operators, said, module):
+    texts = dict(release.SOURCES)
+    texts["torchgen/model.py"] = texts["torchgen/model.py"].replace(b"STRUCTURED_DISPATCH_KEYS = {DispatchKey.MPS, DispatchKey.CUDA, DispatchKey.CPU}\n", b"")
+    texts[f"torchgen/{module}.py"] += f"\ndef is_structured_dispatch_key(dk):\n    return {said}\n".encode()
+    found = {o.name.removeprefix("aten::"): o for o in derive(release.declared(), texts)}
+    assert [r.kernel for r in found["add.out"].registrations] == [r.kernel for r in operators["add.out"].registrations]
+
+
 def test_structured_kernels(operators):
     shared = {"CPU": "at::native::structured_ufunc_add_CPU", "CUDA": "at::native::structured_ufunc_add_CUDA",
               "MPS": "at::native::structured_add_out_mps", "Meta": "at::meta::structured_add_Tensor"}

@@ -56,13 +56,15 @@ def test_fallthroughs_boxed_kernels_and_fallbacks():
         "TORCH_LIBRARY_IMPL(aten, Named, m) {\n"
         '  m.impl("a", torch::CppFunction::makeFallthrough());\n'
         '  m.impl("b", torch::CppFunction::makeFromBoxedFunction<&boxed>());\n'
-        '  m.impl("c", torch::CppFunction::makeFromBoxedFunction<rule<1>>());\n}\n'
+        '  m.impl("c", torch::CppFunction::makeFromBoxedFunction<rule<1>>());\n'
+        '  m.impl("d", torch::CppFunction::makeFromBoxedFunction< ::caffe2::call<::caffe2::schema, Op>>());\n}\n'
     )
     assert [(f.key, f.fallthrough, f.place.line) for f in found.fallbacks] == [("Named", True, 2)]
     assert [(r.name, r.fallthrough, r.boxed, r.kernel) for r in found.registered] == [
         ("aten::a", True, True, None),
         ("aten::b", False, True, "boxed"),
         ("aten::c", False, True, "rule"),
+        ("aten::d", False, True, "caffe2::call"),
     ]
 
 

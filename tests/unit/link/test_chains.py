@@ -310,6 +310,15 @@ def test_a_wheel_says_that_the_bodies_are_not_in_it():
     assert made({}, replace(g, registrations=()))[0].chain(replace(g, registrations=()), "CPU").reason == "what C++ registers for it is not in a wheel"
 
 
+def test_a_shape_function_whose_class_has_no_prefix():
+    files = {
+        "aten/src/ATen/TensorMeta.h": "#define TORCH_META_FUNC2(name, overload) void name##_##overload::meta\n",
+        N + "Ops.cpp": "namespace at::meta {\nTORCH_META_FUNC2(add, Tensor)(const Tensor& self) {\n  build(self);\n}\n}\n",
+    }
+    add = operator("add.Tensor(Tensor self) -> Tensor", "Meta", "at::meta::structured_add_Tensor", Origin.STRUCTURED)
+    assert steps(files, add, key="Meta") == [("entry", "TORCH_META_FUNC2(add, Tensor)", 2)]
+
+
 def test_a_kernel_of_a_further_backend_is_followed_and_no_layer_is():
     files = {
         N + "vulkan/ops/Mul.cpp": "namespace at::native::vulkan {\nTensor mul(const Tensor& a) {\n  return a;\n}\n}\n",
