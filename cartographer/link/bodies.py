@@ -19,11 +19,12 @@ from cartographer.link.arguments import (
     split_template,
 )
 from cartographer.link.composites import types_around
-from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
+from cartographer.link.conditions import UNLIKELY, alternatives
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQUESTS, NEVER
 from cartographer.link.hierarchy import is_method
 from cartographer.link.holdings import Holdings
 from cartographer.link.index import FUNCTIONS, bare, is_source
+from cartographer.link.lambdas import Held, held, where_called
 from cartographer.link.leading import Leading
 from cartographer.link.mentions import Mentions
 from cartographer.link.names import scope_of
@@ -54,7 +55,6 @@ _CALL_LINES = 20  # over which a call may run
 _MADE_AND_CALLED = re.compile(r"(?:\(\s*\)|\{\s*\})\s*\(")
 _NAME_ALONE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(.:<\"]|->)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 # Code of kernels, and within it the plumbing that all kernels use and that leads anywhere.
 _SCOPE = (
     "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/mps/",
@@ -133,6 +133,7 @@ class Bodies:
         exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
         every = {c for call in defined.fact.calls for c in call.conditions} | left
         mentions = self._mentions
+        lambdas = tuple(self._lambdas(defined, left)) if any(c.form == "lambda" for c in defined.fact.calls) else ()
         said: dict[tuple[Conditions, Conditions], tuple[Conditions, frozenset[str], bool]] = {((), ()): ((), _NOT_ASKED, False)}
         for order, call in enumerate(defined.fact.calls):
             if call.form == "lambda" or (call.form == "reference" and self._is_variable(call.name, defined, body)):
@@ -152,8 +153,14 @@ class Bodies:
                 if left or at not in said:  # what is left before depends on the line
                     conditions = self._spelled_out(told.around(call, exits, left), defined)
                     asks = _NEVER if any(c.startswith(UNLIKELY) for c in call.conditions) else _NOT_ASKED
-                    said[at] = (conditions, asks, _optional(call.conditions, every, left))
-                yield Spot(call, defined, scope, order, *said[at], last, called, handed)
+                    said[at] = (conditions, asks, told.optional(call.conditions, every, left))
+                spot = Spot(call, defined, scope, order, *said[at], last, called, handed)
+                yield from where_called(spot, lambdas) if lambdas else (spot,)
+
+    def _lambdas(self, defined: Defined, left: frozenset[str]) -> Iterator[Held]:
+        """The lambdas of a body that run under conditions."""
+        for lines, uses in held(defined.fact, self.variables(defined), left):
+            yield Held(lines, tuple(use._replace(conditions=self._spelled_out(use.conditions, defined)) for use in uses))
 
     def _spelled_out(self, conditions: Conditions, defined: Defined) -> Conditions:
         """Conditions, with what they ask in place of the variables that hold it."""
@@ -385,12 +392,3 @@ def _tensor(call: Call, around: Mapping[str, str], scope: Scope) -> bool:
         return True
     receiver = re.split(r"\.|->", call.name)[0]
     return around.get(receiver, "").rstrip("?") == "Tensor"
-
-
-def _optional(conditions: Conditions, every: set[str], left: frozenset[str]) -> bool:
-    """Whether the innermost condition chooses no side but adds a step: nothing stands on its other side, the function goes on
-    after it, and it asks for no emptiness.
-    """
-    if not conditions or conditions[-1].startswith(("case ", "default")) or negation(conditions[-1]):
-        return False
-    return opposite(conditions[-1]) not in every and conditions[-1] not in left and _EMPTINESS.search(conditions[-1]) is None

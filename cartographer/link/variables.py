@@ -38,6 +38,7 @@ _SET_TO = re.compile(r"(?<!\w)(\w+)\s*=\s*\*?\s*\(?\s*(?:at::)?\Z")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
+_BRACES = re.compile(r"[{}]")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
@@ -61,8 +62,23 @@ class Variables:
         for match in _LAMBDA.finditer(self.text):
             name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
             if name is not None:
-                found[name[1]] = (self._first + self.text.count("\n", 0, match.end()), bool(match[1]))
+                found[name[1]] = (self._line(match.end()), bool(match[1]))
         return found
+
+    @cached_property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """Variables that hold a lambda, by the lines of it; those that are set once."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for match in _LAMBDA.finditer(self.text):
+            name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
+            opening = self.text.find("{", match.end())
+            if name is not None and opening >= 0:
+                lines = (self._line(match.end()), self._line(_closed(self.text, opening)))
+                found.setdefault(name[1], []).append(lines)
+        return {name: lines[0] for name, lines in found.items() if len(lines) == 1}
+
+    def _line(self, offset: int) -> int:
+        return self._first + self.text.count("\n", 0, offset)
 
     @cached_property
     def blocks(self) -> frozenset[str]:
@@ -195,3 +211,13 @@ class Variables:
 
     def __contains__(self, name: str) -> bool:
         return name in self.lambdas or name in self.assigned or bool(self.written_class(name))
+
+
+def _closed(text: str, opening: int) -> int:
+    """Where the brace at an offset is closed, or the end of the text."""
+    depth = 0
+    for match in _BRACES.finditer(text, opening):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.start()
+    return len(text)
