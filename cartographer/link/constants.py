@@ -51,7 +51,7 @@ class Constants:
     def __init__(self, bodies: Bodies, names: Names, world: World) -> None:
         self._bodies = bodies
         self._world = world
-        self._usual = Usual(bodies, names, world)
+        self.usual = Usual(bodies, names, world)
         self._outside: dict[tuple[str, str], bool | None] = {}
 
     def left(self, conditions: Conditions, guards: Conditions, inside: Defined) -> Left | None:
@@ -66,7 +66,7 @@ class Constants:
             return None
         without = max((self._lack(g) for g in guards), default=0.0) if allowed is None else 0.0
         left = tuple(c for c, holds in zip(told, held, strict=True) if holds is None)
-        cost, unusual = self._usual.cost(left, inside) if left else (0.0, False)
+        cost, unusual = self.usual.cost(left, inside) if left else (0.0, False)
         return Left(left, without + cost, unusual)
 
     def _lack(self, guard: str) -> float:

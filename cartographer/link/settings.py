@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cartographer.link.bodies import Bodies
+    from cartographer.link.conditions import Conditions
     from cartographer.link.guards import World
 
 _HEADER = "aten/src/ATen/Context.h"
 _LAST = 10**9  # a line beyond all files
 # `bool deterministic = false;`, `LinalgBackend preferred = c10::utils::check_env("…") == true ? LinalgBackend::A : LinalgBackend::B;`
 _MEMBER = re.compile(r"\n[ \t]+((?:\w+::)*\w+) (\w+)\s*=\s*(?:[^;={}]*check_env\([^;{}]*?:\s(?!:))?\s*((?:\w+::)*\w+)\s*;")
+# `std::array<at::Backend, at::num_backends> order = {at::Backend::quick, at::Backend::plain};`
+_IN_ORDER = re.compile(r"std::array<(?:\w+::)*([A-Z]\w*), [^<>;]*>\s+\w+\s*=\s*\{([^{}]*)\}")
 _GETTER = re.compile(r"(?:\w+|(?:at::)?globalContext\(\))\.(\w+)\(\)(?: ([!=])= (?:\w+::)*(\w+))?")
 _COMPARED = re.compile(r"(?:case (?:\w+::)*(\w+)::(\w+)|\w+ ([!=])= (?:\w+::)*(\w+)::(\w+))")
 _GIVES = re.compile(r"return\s+(\w+)\s*;\s*\}\s*\Z")
@@ -47,6 +50,23 @@ class Settings:
         if match[3]:
             return (held == match[3]) is (match[2] != "!")
         return held == "true" if held in ("true", "false") else None
+
+    def rank(self, conditions: Conditions) -> int | None:
+        """Where a `case` among conditions stands in the order in which the context lists what to choose from; None where it lists nothing
+        of its kind.
+        """
+        for label in conditions if self._orders else ():
+            match = _COMPARED.fullmatch(label) if label.startswith("case ") else None
+            if match is not None and match[1] in self._orders:
+                order = self._orders[match[1]]
+                return order.index(match[2]) if match[2] in order else len(order)
+        return None
+
+    @cached_property
+    def _orders(self) -> dict[str, list[str]]:
+        """The enumerators of each enumeration that a member lists."""
+        text = "\n".join(self._bodies.lines(_HEADER, 1, _LAST))
+        return {m[1]: [name.strip().rpartition("::")[2] for name in m[2].split(",")] for m in _IN_ORDER.finditer(text)}
 
     @cached_property
     def _held(self) -> dict[str, tuple[str, str]]:

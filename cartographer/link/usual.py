@@ -50,7 +50,7 @@ class Usual:
         self._bodies = bodies
         self._names = names
         self._world = world
-        self._settings = Settings(bodies, world)
+        self.settings = Settings(bodies, world)
         self._functions: dict[int, bool | None] = {}
 
     def cost(self, conditions: Conditions, inside: Defined) -> tuple[float, bool]:
@@ -65,7 +65,7 @@ class Usual:
     def answer(self, condition: str, inside: Defined, depth: int = 0) -> bool | None:
         """Whether a condition holds for most people's calls, as far as functions and settings tell."""
         if condition.startswith("case "):
-            return self._settings.holds(condition)
+            return self.settings.holds(condition)
         if _CUT in condition:
             return None  # what is not there may decide
         said, denied = without_negations(condition) if not depth else ("", False)
@@ -74,7 +74,7 @@ class Usual:
         return value(condition, lambda term: self._of_term(term, inside, depth))
 
     def _of_term(self, term: str, inside: Defined, depth: int) -> bool | None:
-        if (set_to := self._settings.holds(term)) is not None:
+        if (set_to := self.settings.holds(term)) is not None:
             return set_to
         if (one := self._of_one(term, inside)) is not None:
             return one

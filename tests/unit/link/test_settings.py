@@ -105,3 +105,14 @@ def test_a_library_is_as_likely_as_the_stub_for_those_whom_it_does_not_serve():
             "static void gemm(int n, int lda) {\n  if (use_lib(n, lda)) {\n    sgemm_(n);\n    return;\n  }\n  gemm_stub(kCPU, n);\n}\nTensor f_entry(const Tensor& self) {\n  gemm(n, lda);\n}\n}\n")
     found = [s for role, s, _ in steps({N + "F.cpp": text}, F, key="CPU") if role in ("library", "stub")]
     assert found == ["sgemm_", "gemm_stub"]
+
+
+def test_what_the_context_lists_in_order_is_shown_in_this_order():
+    header = "class Context {\n  std::array<at::Backend, at::num_backends> order = {\n      at::Backend::quick,\n      at::Backend::plain};\n};\n"
+    f = operator("f(Tensor self) -> Tensor", "CompositeImplicitAutograd", "at::native::f_entry", outcome="math kernel")
+    others = [operator(f"{name}(Tensor self) -> Tensor", "CUDA", f"at::native::{name}_entry") for name in ("extra", "plain", "quick")]
+    sides = "".join(f"    case Backend::{o.base}:\n      return at::{o.base}(self);\n" for o in others)
+    text = f"namespace at::native {{\nTensor f_entry(const Tensor& self) {{\n  switch (backend) {{\n{sides}  }}\n}}\n}}\n"
+    called = [s for role, s, _ in steps({N + "F.cpp": text}, f, *others) if role == "calls"]
+    assert called == ["extra", "plain", "quick"]
+    assert [s for role, s, _ in steps({N + "F.cpp": text, "aten/src/ATen/Context.h": header}, f, *others) if role == "calls"] == ["quick", "plain", "extra"]
