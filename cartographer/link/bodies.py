@@ -24,6 +24,7 @@ from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQU
 from cartographer.link.hierarchy import is_method
 from cartographer.link.holdings import Holdings
 from cartographer.link.index import FUNCTIONS, bare, is_source
+from cartographer.link.kinds import kinds_of, on_tensor
 from cartographer.link.lambdas import Held, held, where_called
 from cartographer.link.leading import Leading
 from cartographer.link.mentions import Mentions
@@ -145,6 +146,8 @@ class Bodies:
             called = self._called(call, {**around, owner: "Tensor"} if owned else around, scope)
             if called is not None and method and self._receivers.is_no_tensor(call, defined, order, self.variables):
                 called = None
+            if called is not None and len(called.operators) > 1:
+                called = self._told_apart(called, call, around, defined)
             handed = mentions.of(call, scope)
             if own and own.intersection(call.arguments):
                 handed = handed._replace(hands_on=True)
@@ -229,10 +232,15 @@ class Bodies:
         """The operator that a call of a member or of a qualified name means, or a function of one that is handed over."""
         if call.form == "method":
             called = self.operators.called(call, around)
-            return called if called is not None and _tensor(call, around, scope) else None
+            return called if called is not None and on_tensor(call, around, scope.path) else None
         if call.form == "reference":
             return self.operators.referred(call.name.removeprefix("::"), call)
         return self.operators.called(call, around) if call.form == "call" and "::" in call.name.removeprefix("::") else None
+
+    def _told_apart(self, called: Called, call: Call, around: Mapping[str, str], defined: Defined) -> Called:
+        """Of several operators that a call can mean those for the types of the local variables among its arguments."""
+        more = kinds_of(call.arguments, around, self.variables(defined), lambda name: self._is_tensor(name, defined, around))
+        return (self.operators.called(call, {**around, **more}) if more else None) or called
 
     def _is_method(self, name: str) -> bool:
         """Whether a class of the kernels' code may have a method of this name."""
@@ -384,11 +392,3 @@ def _of_template(defined: Defined, parameters: Mapping[str, str]) -> frozenset[s
     """The parameters whose types are parameters of the template: callables, mostly."""
     types = {name for p in split_template(defined.fact.template) if (name := parameter_name(p))} if defined.fact.template else ()
     return frozenset(name for name, written in parameters.items() if types and types.intersection(_IDENTIFIER.findall(written.rpartition(name)[0])))
-
-
-def _tensor(call: Call, around: Mapping[str, str], scope: Scope) -> bool:
-    """Whether a member is called on a tensor: in native/cpu most receivers of unknown type are vectors (Vectorized<T>)."""
-    if "/native/cpu/" not in scope.path:
-        return True
-    receiver = re.split(r"\.|->", call.name)[0]
-    return around.get(receiver, "").rstrip("?") == "Tensor"

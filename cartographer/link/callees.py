@@ -229,7 +229,7 @@ class Callees:
 
     def _nearness(self, operator: Operator, key: str) -> Callable[[OperatorCall], tuple[bool, bool, bool, bool, bool, int, bool]]:
         """Sorts calls of operators: those named like this operator first, then those that share a word; the way back for what leads
-        forward, tools, signs and special cases last.
+        forward, signs, tools and special cases last.
         """
         root = operator.base.strip("_")
 
@@ -237,7 +237,7 @@ class Callees:
             target = self._target(call, operator)
             special, back = not _in_any_case(call, operator), "backward" in target.base and "backward" not in root
             common = self.callers(target.name) > COMMON
-            return (base_of(target.name) != root, _strange(target, operator, key), back, common, call.is_sign, len(call.hops), special)
+            return (base_of(target.name) != root, _strange(target, operator, key), back, call.is_sign, common, len(call.hops), special)
 
         return order
 

@@ -179,6 +179,15 @@ class Variables:
                 return self.text[match.start() : at].strip()
         return ""
 
+    def all_declared(self, name: str) -> set[str]:
+        """The types, as written, of all variables of a name that are declared in the function, those without one included."""
+        found = set()
+        for at in self._places(name):
+            match = _TYPE_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
+            if match is not None and match[2] not in _KEYWORDS:
+                found.add(self.text[match.start() : at].strip())
+        return found
+
     def _places(self, name: str) -> Iterable[int]:
         """Where a name looks like that of a variable that is declared, the last place first."""
         if _NAME(name):
