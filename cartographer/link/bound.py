@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.arguments import parameter_name, split_template
 from cartographer.link.conditions import value
 from cartographer.link.index import CLASSES, bare
+from cartographer.link.signatures import type_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,8 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _COMPARES = re.compile(r"\*?(\w+)\s*([!=])=\s*(\"[^\"]*\"|[\w:]+)")
 _LABEL = re.compile(r"case (?:\w+::)*(\w+)::(\w+)")
 _ENUMERATOR = re.compile(r"(?:\w+::)*(\w+)::([A-Z]\w*)")
+_OF_ALIAS = re.compile(r"<([^<>]*)>$")
+_CASE, _CLASS = "case ", "class "  # of the sides of a choice; of the parameters of a template that are classes
 _HAS_VALUE = ".has_value()"
 _TERM = re.compile(r"[A-Za-z_]\w*(?:\.has_value\(\))?(?![\w(.:<]|->)")
 _DECIDING = re.compile(r"\b(?:bool|int|int\w*_t|size_t|string|string_view|char)\b|optional|(?:^|const |::)(?!Tensor|Scalar\b|Generator|Stream)[A-Z]\w* \w+$")
@@ -55,6 +58,8 @@ def left(conditions: Sequence[str], bound: Bound) -> tuple[str, ...] | None:
 def _holds(term: str, values: dict[str, str]) -> bool | None:
     if term in values:
         return _TRUTH.get(values[term])
+    if term.startswith(_CASE) and "::" not in term:
+        return _is_class(term.removeprefix(_CASE), values)
     if (label := _LABEL.fullmatch(term)) is not None:
         chosen = next((m[2] for text in values.values() if (m := _ENUMERATOR.fullmatch(text)) is not None and m[1] == label[1]), None)
         return None if chosen is None else chosen == label[2]
@@ -62,6 +67,12 @@ def _holds(term: str, values: dict[str, str]) -> bool | None:
     if match is None or match[1] not in values or not _PLAIN.fullmatch(match[3]):
         return None
     return (_last(values[match[1]]) == _last(match[3])) == (match[2] == "=")
+
+
+def _is_class(name: str, values: dict[str, str]) -> bool | None:
+    """Whether a class among those that a template may be filled with, one's name in all the others', is the one that fills it."""
+    filled = [cls for of, cls in values.items() if of.startswith(_CLASS) and (cls in name or name in cls)]
+    return name in filled if filled and name else None
 
 
 def _last(text: str) -> str:
@@ -80,13 +91,34 @@ class Binder:
         """The parameters of `target`, and of its templates, that conditions in it ask for, with the values that a call in
         `inside` gives them; `outer` are those that are known there.
         """
-        asked = self._asked_of(target)
+        asked, classes = self._asked_of(target), tuple(self._classes(call, inside, target))
         if not asked:
-            return ()
+            return classes
         given = dict((*self._of_templates(call, inside, target), *self._of_parameters(call, inside, target, asked)))
         known = dict(outer)
         values = {name: known.get(text, text) for name, text in given.items()}
-        return tuple((name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text))
+        return (*classes, *((name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text)))
+
+    def _classes(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
+        """The classes that a call gives for parameters of a template, where these are the types of parameters of the function:
+        `GRUCell<CellParams>{}(input, hx, CellParams{…})`.
+        """
+        template = call.template or self._of_alias(call, inside)
+        if not template or "<" in template or not target.fact.parameters:
+            return
+        types = {bare(type_text(p).removeprefix("const ").rstrip("& ")) for p in target.fact.parameters}
+        names = template_names(self._class_template(target) if target.name == "operator()" else target.fact.template)
+        for name, text in zip(names, split_template(template), strict=False):
+            if name in types and text[:1].isupper():
+                yield _CLASS + name, text
+
+    def _of_alias(self, call: Call, inside: Defined) -> str:
+        """The template arguments of a class that the file names otherwise: `using cell_type = GRUCell<QuantizedCellParams>;`."""
+        if call.form not in ("call", "construct") or "::" in call.name:
+            return ""
+        alias = next((d for d in self._bodies.index.named(call.name) if d.fact.kind == "alias" and d.path == inside.path), None)
+        match = _OF_ALIAS.search(alias.fact.returns) if alias is not None else None
+        return match[1] if match is not None else ""
 
     def _asked_of(self, target: Defined) -> frozenset[str]:
         """The terms of conditions in a function that its parameters, or those of its templates, decide; and what it hands on."""

@@ -150,15 +150,21 @@ def test_functions_that_bear_the_name_where_nothing_else_is_known():
     assert len(steps(files, operator("other(int n) -> Tensor", "CPU", "at::native::empty_cpu"), key="CPU")) == 1
 
 
-def test_classes_that_a_template_may_be_filled_with_are_cases():
+def test_classes_that_a_template_may_be_filled_with_are_cases_unless_one_is_named():
     linear = operator("linear(Tensor self) -> Tensor", "CPU", "at::native::linear_entry"), operator("quick(Tensor self) -> Tensor", "CPU", "at::native::quick_entry")
     body = ("Tensor linear_entry(const Tensor& self) { a_stub(kCPU); }\nTensor quick_entry(const Tensor& self) { b_stub(kCPU); }\n"
             "struct QuantizedParams : public Base {\n  Tensor work_ih(const Tensor& x) const override { return at::quick(x); }\n};\n"
             "struct Params : public Base {\n  Tensor work_ih(const Tensor& x) const override { return at::linear(x); }\n};\n"
             "template <typename params_t> struct Cell {\n  Tensor operator()(const Tensor& x, const params_t& params) const { return params.work_ih(x); }\n};\n"
-            "using cell_type = Cell<Params>;\nTensor f_entry(const Tensor& self) {\n  return cell_type{}(self, p);\n}\n")
-    found = {s.symbol: s.branch for s in chain(body, "f(Tensor self) -> Tensor", key="CPU", more=linear) if s.role == "calls"}
-    assert found == {"at::linear": "case Params", "at::quick": "case QuantizedParams"}
+            "template <typename params_t> Tensor apply(const Tensor& x, const params_t& params) { return Cell<params_t>{}(x, params); }\n"
+            "using cell_type = Cell<QuantizedParams>;\nTensor f_entry(const Tensor& self) {\n  return apply(self, p);\n}\n")
+
+    def called(body):
+        return {s.symbol: s.branch for s in chain(body, "f(Tensor self) -> Tensor", key="CPU", more=linear) if s.role == "calls"}
+
+    assert called(body) == {"at::linear": "case Params", "at::quick": "case QuantizedParams"}
+    assert called(body.replace("apply(self, p)", "Cell<Params>{}(self, Params{w})")) == {"at::linear": ""}  # it is told which
+    assert called(body.replace("apply(self, p)", "cell_type{}(self, p)")) == {"at::quick": ""}
 
 
 @pytest.mark.parametrize(("types", "base", "first"), [("iter.common_dtype()", "f", 9), ("iter.common_dtype()", "f_", 12), ("iter.dtype()", "f", 12)])
