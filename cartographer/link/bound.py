@@ -27,6 +27,7 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _COMPARES = re.compile(r"\*?(\w+)\s*([!=])=\s*(\"[^\"]*\"|[\w:]+)")
 _LABEL = re.compile(r"case (?:\w+::)*(\w+)::(\w+)")
 _ENUMERATOR = re.compile(r"(?:\w+::)*(\w+)::([A-Z]\w*)")
+_CONSTANT = re.compile(r"[A-Z]\w+[a-z]\w*")
 _OF_ALIAS = re.compile(r"<([^<>]*)>$")
 _CASE, _CLASS = "case ", "class "  # of the sides of a choice; of the parameters of a template that are classes
 _HAS_VALUE = ".has_value()"
@@ -64,7 +65,7 @@ def _holds(term: str, values: dict[str, str]) -> bool | None:
         chosen = next((m[2] for text in values.values() if (m := _ENUMERATOR.fullmatch(text)) is not None and m[1] == label[1]), None)
         return None if chosen is None else chosen == label[2]
     match = _COMPARES.fullmatch(term)
-    if match is None or match[1] not in values or not _PLAIN.fullmatch(match[3]):
+    if match is None or match[1] not in values or not (_PLAIN.fullmatch(match[3]) or _both_constants(values[match[1]], match[3])):
         return None
     return (_last(values[match[1]]) == _last(match[3])) == (match[2] == "=")
 
@@ -73,6 +74,11 @@ def _is_class(name: str, values: dict[str, str]) -> bool | None:
     """Whether a class among those that a template may be filled with, one's name in all the others', is the one that fills it."""
     filled = [cls for of, cls in values.items() if of.startswith(_CLASS) and (cls in name or name in cls)]
     return name in filled if filled and name else None
+
+
+def _both_constants(one: str, other: str) -> bool:
+    """Whether two texts are enumerators of Objective-C, which stand in no namespace: `MPSGraphResizeNearest`."""
+    return _CONSTANT.fullmatch(one) is not None and _CONSTANT.fullmatch(other) is not None
 
 
 def _last(text: str) -> str:
@@ -97,7 +103,9 @@ class Binder:
         given = dict((*self._of_templates(call, inside, target), *self._of_parameters(call, inside, target, asked)))
         known = dict(outer)
         values = {name: known.get(text, text) for name, text in given.items()}
-        return (*classes, *((name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text)))
+        found = [(name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text)]
+        held = [h for pair in found if pair[1].startswith('"') for h in self._bodies.variables(target).by_string.get(pair, {}).items()]
+        return (*classes, *found, *held)
 
     def _classes(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
         """The classes that a call gives for parameters of a template, where these are the types of parameters of the function:
@@ -126,7 +134,8 @@ class Binder:
         if body.asked is None:
             deciding = {name for name, written in body.parameters.items() if _DECIDING.search(written)}
             names = {*deciding, *template_names(target.fact.template), *template_names(self._class_template(target))}
-            body.asked = frozenset(t for t in self._terms(body, names) if not self._is_set(t.removesuffix(_HAS_VALUE), target)) if names else frozenset()
+            terms = (*self._terms(body, names), *self._strings(target, body)) if names else ()
+            body.asked = frozenset(t for t in terms if not self._is_set(t.removesuffix(_HAS_VALUE), target))
         return body.asked
 
     @staticmethod
@@ -140,6 +149,12 @@ class Binder:
                 yield argument
             elif "?" in argument:  # what is handed on is chosen
                 yield from _terms_of(argument.partition("?")[0]) & names
+
+    def _strings(self, target: Defined, body: Body) -> Iterator[str]:
+        """The parameters by whose text variables are set that conditions ask for."""
+        sides = self._bodies.variables(target).by_string if any("string" in written for written in body.parameters.values()) else {}
+        asked = {t for spot in body.spots for c in spot.conditions for t in _terms_of(c)} if sides else set()
+        yield from (name for (name, _), held in sides.items() if name in body.parameters and not asked.isdisjoint(held))
 
     def _is_set(self, name: str, target: Defined) -> bool:
         """Whether a function gives its parameter another value."""

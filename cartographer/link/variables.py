@@ -36,6 +36,8 @@ _GIVEN = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*(\w+)\.(
 _BORROWED = re.compile(r"borrow_from_optional_tensor(?<!\wborrow_from_optional_tensor)\(\s*(\w+)\s*\)")
 _SET_TO = re.compile(r"(?<!\w)(\w+)\s*=\s*\*?\s*\(?\s*(?:at::)?\Z")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
+_STRING_SIDE = re.compile(r"if(?<!\wif)\s*\(\*?(\w+) == \"(\w[\w-]*)\"\)\s*\{([^{}]*)\}")
+_CONSTANT = re.compile(r"(?<![\w.>])(\w+) = (true|false|(?:\w+::)*[A-Z]\w+);")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
 _BRACES = re.compile(r"[{}]")
@@ -117,6 +119,19 @@ class Variables:
                 tensors[name[1]] = match[1]
         meant = ((flag, name if how == "has_value" else tensors.get(name, "")) for flag, name, how in asked)
         return {flag: f"{name}.has_value()" for flag, name in meant if name}
+
+    @cached_property
+    def by_string(self) -> dict[tuple[str, str], dict[str, str]]:
+        """What variables are set to where a string is compared: `if (mode == "nearest") { kind = KindNearest; } else if …`, by the string's
+        name and text; those that are set nowhere else after their declaration.
+        """
+        if ' == "' not in self.text:
+            return {}
+        found = [((m[1], f'"{m[2]}"'), dict(_CONSTANT.findall(m[3]))) for m in _STRING_SIDE.finditer(self.text)]
+        settings = [name for _, sides in found for name in sides]
+        before = {name: value for name, value in reversed(_CONSTANT.findall(self.text)) if name in settings}  # the first stays
+        once = {n for n in before if len(re.findall(rf"(?<![\w.>]){n}\s*=(?!=)", self.text)) == settings.count(n) + 1}
+        return {key: {name: sides.get(name, before[name]) for name in sorted(once)} for key, sides in found}
 
     @cached_property
     def results(self) -> dict[str, str]:

@@ -188,3 +188,13 @@ def test_an_operator_that_is_called_for_most_types_comes_before_the_way_for_othe
     more = (operator("real_f(Tensor self) -> Tensor", "CPU", "at::native::real_f"),)
     body = "Tensor real_f(const Tensor& self) { a_stub(kCPU, self); }\nTensor f_entry(const Tensor& self) {\n  if (!self.is_complex()) { return at::real_f(self); }\n  b_stub(kCPU, self);\n}\n"
     assert [s.symbol for s in chain(body, more=more) if s.role in ("stub", "calls")] == ["at::real_f", "a_stub", "b_stub"]
+
+
+@pytest.mark.parametrize(("mode", "first"), [("smooth", ["b_stub"]), ("plain", ["a_stub"]), ("exact", ["a_stub"]), ("other", ["b_stub", "a_stub"])])
+def test_a_string_decides_what_variables_are_set_to(mode, first):
+    body = ("static void impl(const Tensor& self, const std::string_view mode) {\n  Kind kind = KindPlain;\n  bool centered = false;\n"
+            '  if (mode == "plain") {\n    kind = KindPlain;\n  } else if (mode == "smooth") {\n    kind = KindSmooth;\n  } else if (mode == "exact") {\n    centered = true;\n  }\n'
+            "  if (kind == KindPlain) {\n    a_stub(kCPU);\n  } else {\n    b_stub(kCPU);\n  }\n}\n"
+            f'Tensor f_entry(const Tensor& self) {{\n  impl(self, "{mode}");\n}}\n')
+    assert stubs(body) == first
+    assert set(stubs(body.replace("  if (kind", "  kind = chosen();\n  if (kind"))) == {"a_stub", "b_stub"}  # set elsewhere
