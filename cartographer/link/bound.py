@@ -28,6 +28,7 @@ _COMPARES = re.compile(r"\*?(\w+)\s*([!=])=\s*(\"[^\"]*\"|[\w:]+)")
 _LABEL = re.compile(r"case (?:\w+::)*(\w+)::(\w+)")
 _ENUMERATOR = re.compile(r"(?:\w+::)*(\w+)::([A-Z]\w*)")
 _CONSTANT = re.compile(r"[A-Z]\w+[a-z]\w*")
+_NAMES_CLASS = re.compile(r"(?:^|,)\s*[A-Z]")
 _OF_ALIAS = re.compile(r"<([^<>]*)>$")
 _CASE, _CLASS = "case ", "class "  # of the sides of a choice; of the parameters of a template that are classes
 _HAS_VALUE = ".has_value()"
@@ -92,6 +93,7 @@ class Binder:
     def __init__(self, bodies: Bodies, overloads: Overloads) -> None:
         self._bodies = bodies
         self._overloads = overloads
+        self._aliases: dict[str, dict[str, str]] = {}  # the template arguments that they stand for, by file
 
     def of(self, call: Call, inside: Defined, target: Defined, outer: Bound = ()) -> Bound:
         """The parameters of `target`, and of its templates, that conditions in it ask for, with the values that a call in
@@ -112,7 +114,7 @@ class Binder:
         `GRUCell<CellParams>{}(input, hx, CellParams{…})`.
         """
         template = call.template or self._of_alias(call, inside)
-        if not template or "<" in template or not target.fact.parameters:
+        if not template or "<" in template or _NAMES_CLASS.search(template) is None:
             return
         types = {bare(type_text(p).removeprefix("const ").rstrip("& ")) for p in target.fact.parameters}
         names = template_names(self._class_template(target) if target.name == "operator()" else target.fact.template)
@@ -122,11 +124,11 @@ class Binder:
 
     def _of_alias(self, call: Call, inside: Defined) -> str:
         """The template arguments of a class that the file names otherwise: `using cell_type = GRUCell<QuantizedCellParams>;`."""
-        if call.form not in ("call", "construct") or "::" in call.name:
-            return ""
-        alias = next((d for d in self._bodies.index.named(call.name) if d.fact.kind == "alias" and d.path == inside.path), None)
-        match = _OF_ALIAS.search(alias.fact.returns) if alias is not None else None
-        return match[1] if match is not None else ""
+        known = self._aliases.get(inside.path)
+        if known is None:
+            found = ((d.name, _OF_ALIAS.search(d.returns)) for d in self._bodies.index.files[inside.path].definitions if d.kind == "alias")
+            known = self._aliases[inside.path] = {name: match[1] for name, match in found if match is not None}
+        return known.get(call.name, "") if known else ""
 
     def _asked_of(self, target: Defined) -> frozenset[str]:
         """The terms of conditions in a function that its parameters, or those of its templates, decide; and what it hands on."""

@@ -22,7 +22,7 @@ _LAST = 10**9  # a line beyond all files
 _MEMBER = re.compile(r"\n[ \t]+((?:\w+::)*\w+) (\w+)\s*=\s*(?:[^;={}]*check_env\([^;{}]*?:\s(?!:))?\s*((?:\w+::)*\w+)\s*;")
 # `std::array<at::Backend, at::num_backends> order = {at::Backend::quick, at::Backend::plain};`
 _IN_ORDER = re.compile(r"std::array<(?:\w+::)*([A-Z]\w*), [^<>;]*>\s+\w+\s*=\s*\{([^{}]*)\}")
-_GETTER = re.compile(r"(?:\w+|(?:at::)?globalContext\(\))\.(\w+)\(\)(?: ([!=])= (?:\w+::)*(\w+))?")
+_GETTER = re.compile(r"(?:\w*[cC](?:tx|ontext)|(?:at::)?globalContext\(\))\.(\w+)\(\)(?: ([!=])= (?:\w+::)*(\w+))?")
 _COMPARED = re.compile(r"(?:case (?:\w+::)*(\w+)::(\w+)|\w+ ([!=])= (?:\w+::)*(\w+)::(\w+))")
 _GIVES = re.compile(r"return\s+(\w+)\s*;\s*\}\s*\Z")
 

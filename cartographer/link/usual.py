@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 UNUSUAL = 1.2  # what a way costs more that runs where most people's calls answer otherwise
 _CUT = "…"  # ends a condition for which there was no room
 _DEPTH = 3  # functions that ask each other
+_ASKING = re.compile(
+    r"case .*::|[cC](?:tx|ontext)\b|[!=]= (?:\w+::)+\w|[=<>]=? (?:std::max<\w+>\()?\d|(?<![\w.>])[a-z_][\w:]*\(|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+|::value|is_same|\btrue\b|\bfalse\b|INT_MAX|ld\w >=|globalContext"
+    r"|ScalarType|\bk[A-Z]|[!=]= \w*(?:scalar_type|dtype)|is[A-Z]\w*\(|is_[a-z]\w*\(|MemoryFormat"
+)  # what the answers below begin from
 _CALL = re.compile(r"((?:\w+::)*[a-z_]\w*)\(")
 _RETURN = re.compile(r"\breturn\b\s*([^;]*);")
 _ANSWERS = re.compile(r"\b(?:bool|int)\b")
@@ -64,10 +68,10 @@ class Usual:
 
     def answer(self, condition: str, inside: Defined, depth: int = 0) -> bool | None:
         """Whether a condition holds for most people's calls, as far as functions and settings tell."""
+        if not _asks(condition):
+            return None
         if condition.startswith("case "):
             return self.settings.holds(condition)
-        if _CUT in condition:
-            return None  # what is not there may decide
         said, denied = without_negations(condition) if not depth else ("", False)
         if said and (some := few(said)) is not None and (some or "&&" not in said):
             return some is denied
@@ -109,9 +113,9 @@ class Usual:
 
     def _of_trait(self, name: str) -> bool | None:
         """Whether a trait that is an alias holds for float: `using is_blas_type = std::integral_constant<bool, std::is_same_v<…> || …>;`."""
-        alias = next((d for d in self._bodies.index.named(name) if d.fact.kind == "alias"), None)
-        match = _OF_TRAIT.fullmatch(alias.fact.returns) if alias is not None else None
-        return value(match[1], _of_types) if match is not None else None
+        aliases = (d.fact.returns for d in self._bodies.index.named(name) if d.fact.kind == "alias")
+        told = {value(match[1], _of_types) for text in aliases if (match := _OF_TRAIT.fullmatch(text)) is not None}
+        return told.pop() if len(told) == 1 else None
 
     def _of_one(self, term: str, inside: Defined) -> bool | None:
         """Whether a term on the number of matrices holds for a single one."""
@@ -126,6 +130,12 @@ class Usual:
         """Whether a variable of a function holds the number of matrices."""
         text = self._bodies.text(inside) if inside.use is None and name.isidentifier() else ""
         return "batchCount(" in text and re.search(rf"\b{name} = (?:\w+\()?batchCount\(", text) is not None
+
+
+@lru_cache(maxsize=65536)
+def _asks(condition: str) -> bool:
+    """Whether anything here may answer a condition; what is not there of one that is cut short may decide it."""
+    return _CUT not in condition and _ASKING.search(condition) is not None
 
 
 def _of_types(term: str) -> bool | None:
