@@ -19,11 +19,13 @@ from cartographer.link.arguments import (
     split_template,
 )
 from cartographer.link.composites import types_around
-from cartographer.link.conditions import UNLIKELY, alternatives, negation, opposite
+from cartographer.link.conditions import UNLIKELY, alternatives
 from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQUESTS, NEVER
 from cartographer.link.hierarchy import is_method
 from cartographer.link.holdings import Holdings
 from cartographer.link.index import FUNCTIONS, bare, is_source
+from cartographer.link.kinds import kinds_of, on_tensor
+from cartographer.link.lambdas import Held, held, where_called
 from cartographer.link.leading import Leading
 from cartographer.link.mentions import Mentions
 from cartographer.link.names import scope_of
@@ -54,7 +56,6 @@ _CALL_LINES = 20  # over which a call may run
 _MADE_AND_CALLED = re.compile(r"(?:\(\s*\)|\{\s*\})\s*\(")
 _NAME_ALONE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(.:<\"]|->)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 # Code of kernels, and within it the plumbing that all kernels use and that leads anywhere.
 _SCOPE = (
     "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/mps/",
@@ -133,6 +134,7 @@ class Bodies:
         exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
         every = {c for call in defined.fact.calls for c in call.conditions} | left
         mentions = self._mentions
+        lambdas = tuple(self._lambdas(defined, left)) if any(c.form == "lambda" for c in defined.fact.calls) else ()
         said: dict[tuple[Conditions, Conditions], tuple[Conditions, frozenset[str], bool]] = {((), ()): ((), _NOT_ASKED, False)}
         for order, call in enumerate(defined.fact.calls):
             if call.form == "lambda" or (call.form == "reference" and self._is_variable(call.name, defined, body)):
@@ -144,6 +146,8 @@ class Bodies:
             called = self._called(call, {**around, owner: "Tensor"} if owned else around, scope)
             if called is not None and method and self._receivers.is_no_tensor(call, defined, order, self.variables):
                 called = None
+            if called is not None and len(called.operators) > 1:
+                called = self._told_apart(called, call, around, defined)
             handed = mentions.of(call, scope)
             if own and own.intersection(call.arguments):
                 handed = handed._replace(hands_on=True)
@@ -152,8 +156,14 @@ class Bodies:
                 if left or at not in said:  # what is left before depends on the line
                     conditions = self._spelled_out(told.around(call, exits, left), defined)
                     asks = _NEVER if any(c.startswith(UNLIKELY) for c in call.conditions) else _NOT_ASKED
-                    said[at] = (conditions, asks, _optional(call.conditions, every, left))
-                yield Spot(call, defined, scope, order, *said[at], last, called, handed)
+                    said[at] = (conditions, asks, told.optional(call.conditions, every, left))
+                spot = Spot(call, defined, scope, order, *said[at], last, called, handed)
+                yield from where_called(spot, lambdas) if lambdas else (spot,)
+
+    def _lambdas(self, defined: Defined, left: frozenset[str]) -> Iterator[Held]:
+        """The lambdas of a body that run under conditions."""
+        for lines, uses in held(defined.fact, self.variables(defined), left):
+            yield Held(lines, tuple(use._replace(conditions=self._spelled_out(use.conditions, defined)) for use in uses))
 
     def _spelled_out(self, conditions: Conditions, defined: Defined) -> Conditions:
         """Conditions, with what they ask in place of the variables that hold it."""
@@ -222,10 +232,15 @@ class Bodies:
         """The operator that a call of a member or of a qualified name means, or a function of one that is handed over."""
         if call.form == "method":
             called = self.operators.called(call, around)
-            return called if called is not None and _tensor(call, around, scope) else None
+            return called if called is not None and on_tensor(call, around, scope.path) else None
         if call.form == "reference":
             return self.operators.referred(call.name.removeprefix("::"), call)
         return self.operators.called(call, around) if call.form == "call" and "::" in call.name.removeprefix("::") else None
+
+    def _told_apart(self, called: Called, call: Call, around: Mapping[str, str], defined: Defined) -> Called:
+        """Of several operators that a call can mean those for the types of the local variables among its arguments."""
+        more = kinds_of(call.arguments, around, self.variables(defined), lambda name: self._is_tensor(name, defined, around))
+        return (self.operators.called(call, {**around, **more}) if more else None) or called
 
     def _is_method(self, name: str) -> bool:
         """Whether a class of the kernels' code may have a method of this name."""
@@ -377,20 +392,3 @@ def _of_template(defined: Defined, parameters: Mapping[str, str]) -> frozenset[s
     """The parameters whose types are parameters of the template: callables, mostly."""
     types = {name for p in split_template(defined.fact.template) if (name := parameter_name(p))} if defined.fact.template else ()
     return frozenset(name for name, written in parameters.items() if types and types.intersection(_IDENTIFIER.findall(written.rpartition(name)[0])))
-
-
-def _tensor(call: Call, around: Mapping[str, str], scope: Scope) -> bool:
-    """Whether a member is called on a tensor: in native/cpu most receivers of unknown type are vectors (Vectorized<T>)."""
-    if "/native/cpu/" not in scope.path:
-        return True
-    receiver = re.split(r"\.|->", call.name)[0]
-    return around.get(receiver, "").rstrip("?") == "Tensor"
-
-
-def _optional(conditions: Conditions, every: set[str], left: frozenset[str]) -> bool:
-    """Whether the innermost condition chooses no side but adds a step: nothing stands on its other side, the function goes on
-    after it, and it asks for no emptiness.
-    """
-    if not conditions or conditions[-1].startswith(("case ", "default")) or negation(conditions[-1]):
-        return False
-    return opposite(conditions[-1]) not in every and conditions[-1] not in left and _EMPTINESS.search(conditions[-1]) is None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.arguments import parameter_name, split_template
 from cartographer.link.conditions import value
 from cartographer.link.index import CLASSES, bare
+from cartographer.link.signatures import type_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +27,10 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _COMPARES = re.compile(r"\*?(\w+)\s*([!=])=\s*(\"[^\"]*\"|[\w:]+)")
 _LABEL = re.compile(r"case (?:\w+::)*(\w+)::(\w+)")
 _ENUMERATOR = re.compile(r"(?:\w+::)*(\w+)::([A-Z]\w*)")
+_CONSTANT = re.compile(r"[A-Z]\w+[a-z]\w*")
+_NAMES_CLASS = re.compile(r"(?:^|,)\s*[A-Z]")
+_OF_ALIAS = re.compile(r"<([^<>]*)>$")
+_CASE, _CLASS = "case ", "class "  # of the sides of a choice; of the parameters of a template that are classes
 _HAS_VALUE = ".has_value()"
 _TERM = re.compile(r"[A-Za-z_]\w*(?:\.has_value\(\))?(?![\w(.:<]|->)")
 _DECIDING = re.compile(r"\b(?:bool|int|int\w*_t|size_t|string|string_view|char)\b|optional|(?:^|const |::)(?!Tensor|Scalar\b|Generator|Stream)[A-Z]\w* \w+$")
@@ -55,13 +60,26 @@ def left(conditions: Sequence[str], bound: Bound) -> tuple[str, ...] | None:
 def _holds(term: str, values: dict[str, str]) -> bool | None:
     if term in values:
         return _TRUTH.get(values[term])
+    if term.startswith(_CASE) and "::" not in term:
+        return _is_class(term.removeprefix(_CASE), values)
     if (label := _LABEL.fullmatch(term)) is not None:
         chosen = next((m[2] for text in values.values() if (m := _ENUMERATOR.fullmatch(text)) is not None and m[1] == label[1]), None)
         return None if chosen is None else chosen == label[2]
     match = _COMPARES.fullmatch(term)
-    if match is None or match[1] not in values or not _PLAIN.fullmatch(match[3]):
+    if match is None or match[1] not in values or not (_PLAIN.fullmatch(match[3]) or _both_constants(values[match[1]], match[3])):
         return None
     return (_last(values[match[1]]) == _last(match[3])) == (match[2] == "=")
+
+
+def _is_class(name: str, values: dict[str, str]) -> bool | None:
+    """Whether a class among those that a template may be filled with, one's name in all the others', is the one that fills it."""
+    filled = [cls for of, cls in values.items() if of.startswith(_CLASS) and (cls in name or name in cls)]
+    return name in filled if filled and name else None
+
+
+def _both_constants(one: str, other: str) -> bool:
+    """Whether two texts are enumerators of Objective-C, which stand in no namespace: `MPSGraphResizeNearest`."""
+    return _CONSTANT.fullmatch(one) is not None and _CONSTANT.fullmatch(other) is not None
 
 
 def _last(text: str) -> str:
@@ -75,18 +93,42 @@ class Binder:
     def __init__(self, bodies: Bodies, overloads: Overloads) -> None:
         self._bodies = bodies
         self._overloads = overloads
+        self._aliases: dict[str, dict[str, str]] = {}  # the template arguments that they stand for, by file
 
     def of(self, call: Call, inside: Defined, target: Defined, outer: Bound = ()) -> Bound:
         """The parameters of `target`, and of its templates, that conditions in it ask for, with the values that a call in
         `inside` gives them; `outer` are those that are known there.
         """
-        asked = self._asked_of(target)
+        asked, classes = self._asked_of(target), tuple(self._classes(call, inside, target))
         if not asked:
-            return ()
+            return classes
         given = dict((*self._of_templates(call, inside, target), *self._of_parameters(call, inside, target, asked)))
         known = dict(outer)
         values = {name: known.get(text, text) for name, text in given.items()}
-        return tuple((name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text))
+        found = [(name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text)]
+        held = [h for pair in found if pair[1].startswith('"') for h in self._bodies.variables(target).by_string.get(pair, {}).items()]
+        return (*classes, *found, *held)
+
+    def _classes(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
+        """The classes that a call gives for parameters of a template, where these are the types of parameters of the function:
+        `GRUCell<CellParams>{}(input, hx, CellParams{…})`.
+        """
+        template = call.template or self._of_alias(call, inside)
+        if not template or "<" in template or _NAMES_CLASS.search(template) is None:
+            return
+        types = {bare(type_text(p).removeprefix("const ").rstrip("& ")) for p in target.fact.parameters}
+        names = template_names(self._class_template(target) if target.name == "operator()" else target.fact.template)
+        for name, text in zip(names, split_template(template), strict=False):
+            if name in types and text[:1].isupper():
+                yield _CLASS + name, text
+
+    def _of_alias(self, call: Call, inside: Defined) -> str:
+        """The template arguments of a class that the file names otherwise: `using cell_type = GRUCell<QuantizedCellParams>;`."""
+        known = self._aliases.get(inside.path)
+        if known is None:
+            found = ((d.name, _OF_ALIAS.search(d.returns)) for d in self._bodies.index.files[inside.path].definitions if d.kind == "alias")
+            known = self._aliases[inside.path] = {name: match[1] for name, match in found if match is not None}
+        return known.get(call.name, "") if known else ""
 
     def _asked_of(self, target: Defined) -> frozenset[str]:
         """The terms of conditions in a function that its parameters, or those of its templates, decide; and what it hands on."""
@@ -94,7 +136,8 @@ class Binder:
         if body.asked is None:
             deciding = {name for name, written in body.parameters.items() if _DECIDING.search(written)}
             names = {*deciding, *template_names(target.fact.template), *template_names(self._class_template(target))}
-            body.asked = frozenset(t for t in self._terms(body, names) if not self._is_set(t.removesuffix(_HAS_VALUE), target)) if names else frozenset()
+            terms = (*self._terms(body, names), *self._strings(target, body)) if names else ()
+            body.asked = frozenset(t for t in terms if not self._is_set(t.removesuffix(_HAS_VALUE), target))
         return body.asked
 
     @staticmethod
@@ -108,6 +151,12 @@ class Binder:
                 yield argument
             elif "?" in argument:  # what is handed on is chosen
                 yield from _terms_of(argument.partition("?")[0]) & names
+
+    def _strings(self, target: Defined, body: Body) -> Iterator[str]:
+        """The parameters by whose text variables are set that conditions ask for."""
+        sides = self._bodies.variables(target).by_string if any("string" in written for written in body.parameters.values()) else {}
+        asked = {t for spot in body.spots for c in spot.conditions for t in _terms_of(c)} if sides else set()
+        yield from (name for (name, _), held in sides.items() if name in body.parameters and not asked.isdisjoint(held))
 
     def _is_set(self, name: str, target: Defined) -> bool:
         """Whether a function gives its parameter another value."""

@@ -86,6 +86,7 @@ class Callees:
         shapes = self.tree.by_name.shapes
         chosen = [c for c in calls if c.site.called is not None and c.site.called.main not in self.questions]
         elsewhere = self.tree.search(key).elsewhere
+        chosen = self._by_rank(chosen, key)
         chosen.sort(key=lambda c: elsewhere(c.site))  # those for a second tensor of another layout last
         near = [c for c in chosen if len(c.hops) <= 2 + any(h.use is not None for h in c.hops) and all(h.path == start.path for h in c.hops[1:])]
         near = near or [c for c in chosen if len(c.hops) <= 3]
@@ -101,6 +102,15 @@ class Callees:
                 steps.extend(definition_step("kernel", hop, "", text(conditions)) for hop, conditions in self._entered(start, call.hops[:3], key))
             steps.append(self._step(call, key))
         return list(once(steps))
+
+    def _by_rank(self, calls: list[OperatorCall], key: str) -> list[OperatorCall]:
+        """Calls of the sides of a switch over what the context lists in order, in this order; all others where they stand."""
+        if sum(is_switched(c.site.conditions) for c in calls) <= 1:
+            return calls
+        rank = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).constants.usual.settings.rank
+        ranked = [(r, n) for n, c in enumerate(calls) if c.site.conditions and (r := rank(c.site.conditions)) is not None]
+        places = {n: calls[m] for (_, m), n in zip(sorted(ranked), sorted(n for _, n in ranked), strict=True)}
+        return [places.get(n, c) for n, c in enumerate(calls)]
 
     def for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
         """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices and for those of
@@ -219,7 +229,7 @@ class Callees:
 
     def _nearness(self, operator: Operator, key: str) -> Callable[[OperatorCall], tuple[bool, bool, bool, bool, bool, int, bool]]:
         """Sorts calls of operators: those named like this operator first, then those that share a word; the way back for what leads
-        forward, tools, signs and special cases last.
+        forward, signs, tools and special cases last.
         """
         root = operator.base.strip("_")
 
@@ -227,7 +237,7 @@ class Callees:
             target = self._target(call, operator)
             special, back = not _in_any_case(call, operator), "backward" in target.base and "backward" not in root
             common = self.callers(target.name) > COMMON
-            return (base_of(target.name) != root, _strange(target, operator, key), back, common, call.is_sign, len(call.hops), special)
+            return (base_of(target.name) != root, _strange(target, operator, key), back, call.is_sign, common, len(call.hops), special)
 
         return order
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cartographer.link.bodies import Bodies
     from cartographer.link.composites import Called, Operators
     from cartographer.link.conditions import Conditions
+    from cartographer.link.constants import Left
     from cartographer.link.guards import World
     from cartographer.link.index import Defined, Index
     from cartographer.link.names import Names
@@ -86,7 +87,7 @@ class CallGraph:
     @cached_property
     def constants(self) -> Constants:
         """What the build settles."""
-        return Constants(self.bodies, self.world)
+        return Constants(self.bodies, self.names, self.world)
 
     @cached_property
     def expansions(self) -> Expansions:
@@ -114,7 +115,7 @@ class CallGraph:
 
     def _told(self, defined: Defined) -> Iterator[Site]:
         body = self.bodies.of(defined)
-        settled: dict[tuple[Conditions, Conditions], tuple[Conditions, float] | None] = {}
+        settled: dict[tuple[Conditions, Conditions], Left | None] = {}
         for read in body.spots:
             spot = self._on_device(read, settled) if read.conditions or read.call.guards else read
             if spot is None:
@@ -170,7 +171,7 @@ class CallGraph:
             return None if calls else spot.conditions
         return together(spot.conditions, reduce(either, known))
 
-    def _on_device(self, spot: Spot, settled: dict[tuple[Conditions, Conditions], tuple[Conditions, float] | None]) -> Spot | None:
+    def _on_device(self, spot: Spot, settled: dict[tuple[Conditions, Conditions], Left | None]) -> Spot | None:
         """A call under conditions, as the build for this device has it, without those that hold anyway; None when it has not.
         `settled` keeps what was found for other calls of the body: many stand under the same conditions.
         """
@@ -180,8 +181,8 @@ class CallGraph:
         found = settled[around]
         if found is None:
             return None
-        conditions, without = found
-        return spot if not without and len(conditions) == len(spot.conditions) else spot._replace(conditions=conditions, without=without)
+        same = not (found.without or found.unusual) and len(found.conditions) == len(spot.conditions)
+        return spot if same else spot._replace(conditions=found.conditions, without=found.without, unusual=found.unusual)
 
     def _launch(self, spot: Spot) -> Site:
         given = tuple(self.handed.functors(spot))

@@ -8,15 +8,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.link.conditions import either, is_rare, negation, of_few_types, opposed, rarity
-from cartographer.link.costs import ALONE, FORMER, is_former
+from cartographer.link.costs import ALONE, FORMER, LATER, is_former
 from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
 from cartographer.link.outputs import by_output
 from cartographer.link.signatures import parameter_type
 from cartographer.link.sites import PLAIN
+from cartographer.link.usual import UNUSUAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
@@ -58,10 +59,20 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined, stem: str =
         names = _affinity(way, words, backward=backward) + _same_types(way, start) + _same_words(way, own, named=named)
         former = any(is_former(h.name) for h in way.hops)  # its names are those of the work all the same
         default = -DEFAULT if way.site.conditions in usual else by_default(way.site.conditions, operator.schema, named_as)
+        default += LATER if way.site.unusual else 0.0
         default += by_output(way, operator.base) if way.site.conditions else 0.0
         return way.cost - names + (FORMER if former else 0.0) + default + (SPARE if way.site.optional else 0.0)
 
-    return _joined(_with_library(_of_most_types(sorted(ways, key=likely), operator)))
+    return _joined(_with_library(_of_most_types(_by(likely, ways), operator)))
+
+
+def _by(likely: Callable[[Way], float], ways: list[Way]) -> list[Way]:
+    """Ways with the likeliest first: a library's call is as likely as the stub for those whom that library does not serve."""
+    found = {id(way): likely(way) for way in ways}
+    for way in ways:
+        if way.site.unusual and way.registration is not None and (served := _in_library(way, ways)) is not None and not served.site.unusual:
+            found[id(served)] = min(found[id(served)], found[id(way)] - LATER - UNUSUAL)
+    return sorted(ways, key=lambda way: found[id(way)])
 
 
 def _of_most_types(ways: list[Way], operator: Operator) -> list[Way]:
@@ -89,10 +100,15 @@ def _with_library(ways: list[Way]) -> list[Way]:
     """
     if not ways or ways[0].registration is None:
         return ways
-    denied = {name for c in ways[0].site.conditions for name in _TO_USE.findall(negation(c))}
-    asked = (w for w in ways if w.site.kind == "library" and w.at is ways[0].at and w.hops == ways[0].hops)
-    chosen = next((w for w in asked if any(denied.intersection(_TO_USE.findall(c)) for c in w.site.conditions if not negation(c))), None)
+    chosen = _in_library(ways[0], ways)
     return [chosen, *(w for w in ways if w is not chosen)] if chosen is not None else ways
+
+
+def _in_library(stub: Way, ways: list[Way]) -> Way | None:
+    """The call of a library where the function that calls a stub may use that instead."""
+    denied = {name for c in stub.site.conditions for name in _TO_USE.findall(negation(c))}
+    asked = (w for w in ways if w.site.kind == "library" and w.at is stub.at and w.hops == stub.hops)
+    return next((w for w in asked if any(denied.intersection(_TO_USE.findall(c)) for c in w.site.conditions if not negation(c))), None)
 
 
 def _joined(ways: list[Way]) -> list[Way]:
@@ -149,7 +165,7 @@ def beside(ways: list[Way]) -> list[Way]:
 def _allowance(way: Way, main: Way) -> float:
     """How much more a way may cost than the main one to be shown beside it."""
     deeper = DEEPER if way.site.kind == "library" == main.site.kind else 0.0
-    return BESIDE + rarity(way.site.conditions) + (ALONE if way.site.alone else 0.0) + deeper
+    return BESIDE + rarity(way.site.conditions) + (ALONE if way.site.alone else 0.0) + (LATER if way.site.unusual and way.site.kind != PLAIN else 0.0) + deeper
 
 
 def _fits(way: Way, main: Way) -> bool:

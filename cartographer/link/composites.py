@@ -35,11 +35,13 @@ _ARGUMENTS = tuple((kind, re.compile(pattern)) for kind, pattern in (
     ("ScalarType", r"^(at::|c10::|torch::)?k(Long|Float|Double|B?Half|BFloat16|Bool|Int|Byte|Char|Short|Complex\w+)$|(scalar_type|\.dtype)\(\)$"),
     ("TensorOptions", r"options\(.*\)$|\.(dtype|device|layout|memory_format)\(.+\)$|^(at::|torch::)?(TensorOptions|dtype|device)\("),
     ("int[]", r"\.(sym_)?(sizes|strides)\(\)$"),
-    ("int", r"\.(numel|dim|sym_numel|size)\(\d*\)$|\.to(Long|Int)\(\)$"),
+    ("int", r"\.(numel|dim|sym_numel|size)\(-?\d*\)$|\.(sym_)?storage_offset\(\)$|\.to(Long|Int)\(\)$"),
     ("float", r"\.to(Double|Float)\(\)$"),
     ("Scalar", r"^(at::|c10::)?Scalar\("),
+    ("Storage", r"(\.|->)storage\(\)$"),
 ))  # fmt: skip
 _NOTE = re.compile(r"^/\*.*?\*/\s*")  # the name of a parameter, before the argument
+_MOVED = re.compile(r"^std::move\((\w+)\)$")
 _CONTAINER = frozenset(("data", "size", "empty"))  # members that the containers of C++ have too
 _OPTIONS = ("ScalarType", "Layout", "Device", "bool")
 
@@ -289,6 +291,8 @@ def argument_class(text: str, around: Mapping[str, str]) -> str:
     text = text.strip()
     if text.startswith("/*"):
         text = _NOTE.sub("", text)
+    if text.startswith("std::move("):
+        text = _MOVED.sub(r"\1", text)
     return around[text] if text in around else _class_of(text)
 
 

@@ -35,13 +35,15 @@ _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|
 # kernels; the dimension that they ask for is the last one.
 _USUAL = re.compile(r"contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _LEAST_MANY, _MOST_FEW = 8, 512  # to have fewer elements than a number between these is unusual, to have more is usual
-_SIZE = re.compile(r"(?:[\w.>*:()\s-]|<\w+>)*?(?:size|numel|len|num|count|elem|\b[A-Z]\b|\bn\b)[\w.>*:()\s-]*?(<=?|>=?) (\d+)", re.IGNORECASE)
+_SIZE = re.compile(r"(?:[\w.>*:()\s+-]|<\w+>)*?(?:size|numel|len|num|count|elem|\b[A-Z]\b|\bn\b)[\w.>*:()\s+-]*?(<=?|>=?) (\d+)", re.IGNORECASE)
 _NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)
 _ONE_TYPE = re.compile(r"(?:dtype|scalar_type)\(?[^\s&|]* ([!=])= [^\s&|]*(?:dtype|scalar_type)\(")
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
+_HAS_LIBRARY = re.compile(r"at::has(?:MKL|LAPACK|MAGMA)\w*\(\)")  # as a release has them (aten/src/ATen/Context.h)
 _PARENTHESES = re.compile(r"[()]")
 _SOME = re.compile(r"[\w.>-]*numel\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
+_EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
 
 
@@ -144,7 +146,7 @@ def rarity(conditions: Conditions) -> float:
     """What conditions that only small tensors meet add to the cost of a way: where it comes is late, whether it is shown is another
     matter.
     """
-    return sum(_FEW for condition in conditions if (said := _said(condition)) and not said[1] and _few(said[0]))
+    return sum(_FEW for condition in conditions if (said := without_negations(condition)) and not said[1] and few(said[0]))
 
 
 @lru_cache(maxsize=65536)
@@ -166,23 +168,23 @@ def _other_type(said: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def _weight(condition: str) -> float:
-    said, denied = _said(condition)
+    said, denied = without_negations(condition)
     if _of_elements(condition) is False:
         return _EMPTY
     if (match := _ONE_TYPE.search(said)) is not None:
         return _TYPED if (match[1] == "!") is not denied else 0.0
-    if _USUAL.search(said) and not _OTHER_LAYOUT.search(said):
+    if _HAS_LIBRARY.match(said) or (_USUAL.search(said) and not _OTHER_LAYOUT.search(said)):
         return _UNUSUAL if denied else 0.0
     if condition.startswith("case "):
         return CASE
-    if (few := _few(said)) is not None:
-        return (_UNUSUAL if denied else 0.0) if not few else 0.0 if denied else _FEW
+    if (known := few(said)) is not None:
+        return (_UNUSUAL if denied else 0.0) if not known else 0.0 if denied else _FEW
     if not denied and _other_type(said):
         return _TYPED
     return 0.0 if denied or condition == "default" else _SPECIAL
 
 
-def _said(condition: str) -> tuple[str, bool]:
+def without_negations(condition: str) -> tuple[str, bool]:
     """A condition without its negations, and whether it is denied."""
     denied = False
     while (inner := negation(condition) or _denied(condition)):
@@ -193,12 +195,12 @@ def _said(condition: str) -> tuple[str, bool]:
 @lru_cache(maxsize=65536)
 def _of_elements(condition: str) -> bool | None:
     """Whether a condition holds for tensors that have elements, where that is all it asks; None for any other."""
-    said, denied = _said(condition)
+    said, denied = without_negations(condition)
     match = _SOME.fullmatch(said)
     return None if match is None else (match[1] == "==") is denied
 
 
-def _few(condition: str) -> bool | None:
+def few(condition: str) -> bool | None:
     """Whether a condition asks for fewer elements than most tensors have, or for more; None when it does neither."""
     found = [_of_size(part) for part in condition.split(_AND)]
     return None if (True in found) is (False in found) else True in found
@@ -214,6 +216,15 @@ def _of_size(condition: str) -> bool | None:
 def _denied(condition: str) -> str:
     """`c` of `!c`, where that is all; "" for any other condition."""
     return condition[1:] if condition.startswith("!") and "&&" not in condition and "||" not in condition else ""
+
+
+def optional(conditions: Conditions, every: set[str], left: frozenset[str]) -> bool:
+    """Whether the innermost condition chooses no side but adds a step: nothing stands on its other side, the function goes on
+    after it, and it asks for no emptiness.
+    """
+    if not conditions or conditions[-1].startswith(("case ", "default")) or negation(conditions[-1]):
+        return False
+    return opposite(conditions[-1]) not in every and conditions[-1] not in left and _EMPTINESS.search(conditions[-1]) is None
 
 
 def is_switched(conditions: Conditions) -> bool:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.conditions import on_device, value
+from cartographer.link.usual import Usual
 from cartographer.scan.preprocess import prepare
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cartographer.link.conditions import Conditions
     from cartographer.link.guards import World
     from cartographer.link.index import Defined
+    from cartographer.link.names import Names
 
 _MAY_DECLARE = re.compile(r"bool\s+[A-Za-z_]\w*\s*[={]\s*(?:true|false)\b")  # begins with a word, as a pattern that is quickly found
 _DECLARED = re.compile(r"\bconst(?:expr)?\s+(?:static\s+|inline\s+)*bool\s+([A-Za-z_]\w*)\s*(?:=\s*|\{\s*)(true|false)\s*\}?\s*;")
@@ -35,16 +37,25 @@ class Boolean(NamedTuple):
     guards: tuple[str, ...]
 
 
+class Left(NamedTuple):
+    """What the build leaves open of conditions."""
+
+    conditions: Conditions
+    without: float  # what it costs more that the build has to lack a feature, or that most people's calls answer otherwise
+    unusual: bool  # whether most people's calls answer otherwise
+
+
 class Constants:
     """What is settled in the build for one device."""
 
-    def __init__(self, bodies: Bodies, world: World) -> None:
+    def __init__(self, bodies: Bodies, names: Names, world: World) -> None:
         self._bodies = bodies
         self._world = world
+        self.usual = Usual(bodies, names, world)
         self._outside: dict[tuple[str, str], bool | None] = {}
 
-    def left(self, conditions: Conditions, guards: Conditions, inside: Defined) -> tuple[Conditions, float] | None:
-        """The conditions that the build leaves open, and what it costs that it has to lack a feature; None when they cannot all hold."""
+    def left(self, conditions: Conditions, guards: Conditions, inside: Defined) -> Left | None:
+        """The conditions that the build leaves open, and what they cost; None when they cannot all hold."""
         allowed = self._world.allows(guards)
         if allowed is False:
             return None
@@ -54,7 +65,9 @@ class Constants:
         if False in held:
             return None
         without = max((self._lack(g) for g in guards), default=0.0) if allowed is None else 0.0
-        return tuple(c for c, holds in zip(told, held, strict=True) if holds is None), without
+        left = tuple(c for c, holds in zip(told, held, strict=True) if holds is None)
+        cost, unusual = self.usual.cost(left, inside) if left else (0.0, False)
+        return Left(left, without + cost, unusual)
 
     def _lack(self, guard: str) -> float:
         """What a way costs more that the build has only without a feature, or where the tree would choose otherwise."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 ALONE = 3.0  # a launch of one thread keeps books
 _CHECKING = 6.0  # what only checks arguments leads nowhere
 _CHECKS = re.compile(r"(^|_)(validate|verify|checks?|assert)(_|$)|^check[A-Z]")
+LATER = 3.0  # what most people's calls do not get to comes after what they do, however near
 FORMER = 3.0  # a way kept for older libraries
 _FORMERLY = re.compile(r"_(v[0-7]|legacy|fallback|deprecated)(_|$)")
 _OF_ELEMENTS = re.compile(r"(?:at::opmath_type<)?(?:(?:c10|std)::complex<\w+>|\b(?:float|double|(?:(?:at|c10)::)?(?:Half|BFloat16)|u?int\d*(?:_t)?)\b)>?")

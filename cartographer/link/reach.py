@@ -25,7 +25,7 @@ from cartographer.link.conditions import (
     rule_out,
     together,
 )
-from cartographer.link.costs import ALONE, continued, detour, is_check, of_all_types, order
+from cartographer.link.costs import ALONE, LATER, continued, detour, is_check, of_all_types, order
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
 from cartographer.link.plain import loops_over_elements, on_exits
@@ -346,14 +346,15 @@ def _others(reach: Reach, launching: Way) -> tuple[Site, ...]:
 def _through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
     inner = way.site
     if site is not None and site.conditions:
-        inner = inner._replace(conditions=together(site.conditions, inner.conditions), optional=inner.optional or site.optional)
+        conditions = together(site.conditions, inner.conditions)
+        inner = inner._replace(conditions=conditions, optional=inner.optional or site.optional, unusual=inner.unusual or site.unusual)
     return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched, way.others)
 
 
 def _best(ways: list[Way]) -> tuple[Way, ...]:
     if len(ways) < 2:
         return tuple(ways)
-    ways.sort(key=lambda way: way.cost)
+    ways.sort(key=lambda way: way.cost + LATER if way.site.unusual else way.cost)
     kept: dict[tuple[str, str, int, str], Way] = {}
     for way in ways:
         known = kept.get(way.end)
@@ -369,8 +370,9 @@ def _best(ways: list[Way]) -> tuple[Way, ...]:
 
 def _joined(known: Site, other: Site, conditions: Conditions) -> Site:
     """One site that is reached in two ways: under the conditions of either."""
-    asks = known.asks & other.asks
-    return known if conditions == known.conditions and asks == known.asks else known._replace(conditions=conditions, asks=asks)
+    asks, unusual = known.asks & other.asks, known.unusual and other.unusual
+    same = conditions == known.conditions and asks == known.asks and unusual == known.unusual
+    return known if same else known._replace(conditions=conditions, asks=asks, unusual=unusual)
 
 
 def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:

@@ -51,7 +51,7 @@ class Site(NamedTuple):
     library: str = ""
     stub: StubPlaces | None = None
     texts: tuple[str, ...] = ()  # literals that name a Metal kernel
-    without: float = 0.0  # what it costs more that only a build without some feature has it
+    without: float = 0.0  # what it costs more that only a build without some feature has it, or that most people's calls do not get to it
     alone: bool = False  # a launch of one single thread: bookkeeping
     base: str = ""  # of a virtual call: the class whose overriders `targets` are
     optional: bool = False  # under a condition without another side
@@ -59,6 +59,7 @@ class Site(NamedTuple):
     made: str = ""  # the macro whose body holds the call, when a macro made the function
     call: Call | None = None  # as it is written
     host: bool = False  # a stub that is called for the CPU by its name, with tensors that are brought there
+    unusual: bool = False  # most people's calls do not get to it
 
     @property
     def branch(self) -> str:
@@ -95,6 +96,7 @@ class Spot(NamedTuple):
     called: Called | None  # the operator that a member, or a qualified name, means
     handed: Mentioned  # what is handed over
     without: float = 0.0
+    unusual: bool = False
 
     def under(self, conditions: Conditions) -> Spot:
         """The same under further conditions."""
@@ -109,7 +111,7 @@ class Spot(NamedTuple):
         asks = self.asks | {NEVER} if never else self.asks
         return Site(
             kind, name, self.inside.path, line or self.call.line, self.order, self.conditions, asks, targets, called, given, library, stub, texts,
-            self.without, alone, base, self.optional, self.handed.hands_on, self.inside.use.macro if self.inside.use is not None else "", self.call, host,
+            self.without, alone, base, self.optional, self.handed.hands_on, self.inside.use.macro if self.inside.use is not None else "", self.call, host, self.unusual,
         )  # fmt: skip
 
 

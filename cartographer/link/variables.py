@@ -37,8 +37,11 @@ _GIVEN = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*(\w+)\.(
 _BORROWED = re.compile(r"borrow_from_optional_tensor(?<!\wborrow_from_optional_tensor)\(\s*(\w+)\s*\)")
 _SET_TO = re.compile(r"(?<!\w)(\w+)\s*=\s*\*?\s*\(?\s*(?:at::)?\Z")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
+_STRING_SIDE = re.compile(r"if(?<!\wif)\s*\(\*?(\w+) == \"(\w[\w-]*)\"\)\s*\{([^{}]*)\}")
+_CONSTANT = re.compile(r"(?<![\w.>])(\w+) = (true|false|(?:\w+::)*[A-Z]\w+);")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
+_BRACES = re.compile(r"[{}]")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
@@ -62,8 +65,23 @@ class Variables:
         for match in _LAMBDA.finditer(self.text):
             name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
             if name is not None:
-                found[name[1]] = (self._first + self.text.count("\n", 0, match.end()), bool(match[1]))
+                found[name[1]] = (self._line(match.end()), bool(match[1]))
         return found
+
+    @cached_property
+    def spans(self) -> dict[str, tuple[int, int]]:
+        """Variables that hold a lambda, by the lines of it; those that are set once."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for match in _LAMBDA.finditer(self.text):
+            name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
+            opening = self.text.find("{", match.end())
+            if name is not None and opening >= 0:
+                lines = (self._line(match.end()), self._line(_closed(self.text, opening)))
+                found.setdefault(name[1], []).append(lines)
+        return {name: lines[0] for name, lines in found.items() if len(lines) == 1}
+
+    def _line(self, offset: int) -> int:
+        return self._first + self.text.count("\n", 0, offset)
 
     @cached_property
     def blocks(self) -> frozenset[str]:
@@ -107,6 +125,19 @@ class Variables:
                 tensors[name[1]] = match[1]
         meant = ((flag, name if how == "has_value" else tensors.get(name, "")) for flag, name, how in asked)
         return {flag: f"{name}.has_value()" for flag, name in meant if name}
+
+    @cached_property
+    def by_string(self) -> dict[tuple[str, str], dict[str, str]]:
+        """What variables are set to where a string is compared: `if (mode == "nearest") { kind = KindNearest; } else if …`, by the string's
+        name and text; those that are set nowhere else after their declaration.
+        """
+        if ' == "' not in self.text:
+            return {}
+        found = [((m[1], f'"{m[2]}"'), dict(_CONSTANT.findall(m[3]))) for m in _STRING_SIDE.finditer(self.text)]
+        settings = [name for _, sides in found for name in sides]
+        before = {name: value for name, value in reversed(_CONSTANT.findall(self.text)) if name in settings}  # the first stays
+        once = {n for n in before if len(re.findall(rf"(?<![\w.>]){n}\s*=(?!=)", self.text)) == settings.count(n) + 1}
+        return {key: {name: sides.get(name, before[name]) for name in sorted(once)} for key, sides in found}
 
     @cached_property
     def results(self) -> dict[str, str]:
@@ -169,6 +200,15 @@ class Variables:
                 return self.text[match.start() : at].strip()
         return ""
 
+    def all_declared(self, name: str) -> set[str]:
+        """The types, as written, of all variables of a name that are declared in the function, those without one included."""
+        found = set()
+        for at in self._places(name):
+            match = _TYPE_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
+            if match is not None and match[2] not in _KEYWORDS:
+                found.add(self.text[match.start() : at].strip())
+        return found
+
     def _places(self, name: str) -> Iterable[int]:
         """Where a name looks like that of a variable that is declared, the last place first."""
         if _NAME(name):
@@ -201,3 +241,13 @@ class Variables:
 
     def __contains__(self, name: str) -> bool:
         return name in self.lambdas or name in self.assigned or bool(self.written_class(name))
+
+
+def _closed(text: str, opening: int) -> int:
+    """Where the brace at an offset is closed, or the end of the text."""
+    depth = 0
+    for match in _BRACES.finditer(text, opening):
+        depth += 1 if match[0] == "{" else -1
+        if depth == 0:
+            return match.start()
+    return len(text)

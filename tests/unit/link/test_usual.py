@@ -150,15 +150,21 @@ def test_functions_that_bear_the_name_where_nothing_else_is_known():
     assert len(steps(files, operator("other(int n) -> Tensor", "CPU", "at::native::empty_cpu"), key="CPU")) == 1
 
 
-def test_classes_that_a_template_may_be_filled_with_are_cases():
+def test_classes_that_a_template_may_be_filled_with_are_cases_unless_one_is_named():
     linear = operator("linear(Tensor self) -> Tensor", "CPU", "at::native::linear_entry"), operator("quick(Tensor self) -> Tensor", "CPU", "at::native::quick_entry")
     body = ("Tensor linear_entry(const Tensor& self) { a_stub(kCPU); }\nTensor quick_entry(const Tensor& self) { b_stub(kCPU); }\n"
             "struct QuantizedParams : public Base {\n  Tensor work_ih(const Tensor& x) const override { return at::quick(x); }\n};\n"
             "struct Params : public Base {\n  Tensor work_ih(const Tensor& x) const override { return at::linear(x); }\n};\n"
             "template <typename params_t> struct Cell {\n  Tensor operator()(const Tensor& x, const params_t& params) const { return params.work_ih(x); }\n};\n"
-            "using cell_type = Cell<Params>;\nTensor f_entry(const Tensor& self) {\n  return cell_type{}(self, p);\n}\n")
-    found = {s.symbol: s.branch for s in chain(body, "f(Tensor self) -> Tensor", key="CPU", more=linear) if s.role == "calls"}
-    assert found == {"at::linear": "case Params", "at::quick": "case QuantizedParams"}
+            "template <typename params_t> Tensor apply(const Tensor& x, const params_t& params) { return Cell<params_t>{}(x, params); }\n"
+            "using cell_type = Cell<QuantizedParams>;\nTensor f_entry(const Tensor& self) {\n  return apply(self, p);\n}\n")
+
+    def called(body):
+        return {s.symbol: s.branch for s in chain(body, "f(Tensor self) -> Tensor", key="CPU", more=linear) if s.role == "calls"}
+
+    assert called(body) == {"at::linear": "case Params", "at::quick": "case QuantizedParams"}
+    assert called(body.replace("apply(self, p)", "Cell<Params>{}(self, Params{w})")) == {"at::linear": ""}  # it is told which
+    assert called(body.replace("apply(self, p)", "cell_type{}(self, p)")) == {"at::quick": ""}
 
 
 @pytest.mark.parametrize(("types", "base", "first"), [("iter.common_dtype()", "f", 9), ("iter.common_dtype()", "f_", 12), ("iter.dtype()", "f", 12)])
@@ -182,3 +188,13 @@ def test_an_operator_that_is_called_for_most_types_comes_before_the_way_for_othe
     more = (operator("real_f(Tensor self) -> Tensor", "CPU", "at::native::real_f"),)
     body = "Tensor real_f(const Tensor& self) { a_stub(kCPU, self); }\nTensor f_entry(const Tensor& self) {\n  if (!self.is_complex()) { return at::real_f(self); }\n  b_stub(kCPU, self);\n}\n"
     assert [s.symbol for s in chain(body, more=more) if s.role in ("stub", "calls")] == ["at::real_f", "a_stub", "b_stub"]
+
+
+@pytest.mark.parametrize(("mode", "first"), [("smooth", ["b_stub"]), ("plain", ["a_stub"]), ("exact", ["a_stub"]), ("other", ["b_stub", "a_stub"])])
+def test_a_string_decides_what_variables_are_set_to(mode, first):
+    body = ("static void impl(const Tensor& self, const std::string_view mode) {\n  Kind kind = KindPlain;\n  bool centered = false;\n"
+            '  if (mode == "plain") {\n    kind = KindPlain;\n  } else if (mode == "smooth") {\n    kind = KindSmooth;\n  } else if (mode == "exact") {\n    centered = true;\n  }\n'
+            "  if (kind == KindPlain) {\n    a_stub(kCPU);\n  } else {\n    b_stub(kCPU);\n  }\n}\n"
+            f'Tensor f_entry(const Tensor& self) {{\n  impl(self, "{mode}");\n}}\n')
+    assert stubs(body) == first
+    assert set(stubs(body.replace("  if (kind", "  kind = chosen();\n  if (kind"))) == {"a_stub", "b_stub"}  # set elsewhere
