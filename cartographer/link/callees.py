@@ -107,7 +107,7 @@ class Callees:
         """Calls of the sides of a switch over what the context lists in order, in this order; all others where they stand."""
         if sum(is_switched(c.site.conditions) for c in calls) <= 1:
             return calls
-        rank = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).constants.usual.settings.rank
+        rank = self.tree.graph(device_of_key(key)).constants.usual.settings.rank
         ranked = [(r, n) for n, c in enumerate(calls) if c.site.conditions and (r := rank(c.site.conditions)) is not None]
         places = {n: calls[m] for (_, m), n in zip(sorted(ranked), sorted(n for _, n in ranked), strict=True)}
         return [places.get(n, c) for n, c in enumerate(calls)]
