@@ -37,7 +37,7 @@ _OF_WORLD = {
     "vulkan": re.compile(r"USE_VULKAN\w*"),
     "metal": re.compile(r"__APPLE__|__OBJC__|USE_PYTORCH_METAL\w*"),
 }
-_ACCELERATOR = re.compile(r"USE_(CUDA|MPS|XPU)")  # a build has one of them
+_ACCELERATOR = re.compile(r"USE_(CUDA|MPS|XPU)")  # a build has one of them; what stands under another one's switch is shown as such
 _BUILT_WITH = {"mps": "MPS", "metal": "", "vulkan": "", "xpu": "XPU"}  # by the device; code of all others is looked at as in a CUDA build
 _APPLE = frozenset(("__APPLE__", "__OBJC__", "__aarch64__", "__arm__", "__ARM_NEON__"))
 
@@ -64,7 +64,7 @@ class World:
         if _OFF.fullmatch(name):
             return False
         if (accelerator := _ACCELERATOR.fullmatch(name)) is not None:
-            return accelerator[1] == _BUILT_WITH.get(self.device, "CUDA")
+            return True if accelerator[1] == _BUILT_WITH.get(self.device, "CUDA") else None
         if name in self.constants and (settled := self._settled(name)) is not None:
             return settled
         if name in _APPLE:
