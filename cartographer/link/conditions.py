@@ -39,6 +39,7 @@ _SIZE = re.compile(r"(?:[\w.>*:()\s-]|<\w+>)*?(?:size|numel|len|num|count|elem|\
 _NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)
 _ONE_TYPE = re.compile(r"(?:dtype|scalar_type)\(?[^\s&|]* ([!=])= [^\s&|]*(?:dtype|scalar_type)\(")
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
+_ASKED = re.compile(r"(\w+)(?:\.|->)(?:layout\(\)|is_)")  # what is asked for its layout
 _PARENTHESES = re.compile(r"[()]")
 _SOME = re.compile(r"[\w.>-]*numel\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
@@ -228,8 +229,15 @@ def has_rivals(conditions: Conditions, others: Iterable[Conditions]) -> bool:
 
 
 def rule_out(conditions: Conditions, answers: frozenset[str]) -> bool:
-    """Whether conditions cannot hold for tensors of a device and layout."""
-    return bool(conditions) and any(holds(condition, answers) is False for condition in conditions)
+    """Whether conditions cannot hold for tensors of a device and layout. Where they ask one tensor for that layout, others may be
+    dense: `mat1.layout() == kSparseCsr` and `mat2.layout() == kStrided`.
+    """
+    refused = [condition for condition in conditions if holds(condition, answers) is False]
+    if not refused or answers.isdisjoint(LAYOUTS):
+        return bool(refused)
+    dense = answers.difference(LAYOUTS)
+    having = {t for c in conditions if not negation(c) and holds(c, answers) is True and holds(c, dense) is False for t in _ASKED.findall(c)}
+    return not having or not all(holds(c, dense) is True and having.isdisjoint(_ASKED.findall(c)) for c in refused)
 
 
 @lru_cache(maxsize=65536)

@@ -9,6 +9,7 @@ from cartographer.link.conditions import (
     has_rivals,
     holds,
     opposite,
+    rule_out,
     text,
     together,
     weight,
@@ -90,3 +91,13 @@ def test_a_step_shows_conditions_with_their_brackets():
     assert text(("a || b",)) == "a || b"
     assert text(("!(!a)",)) == "a"
     assert len(text(tuple(letter * 100 for letter in "abcd"))) == 100
+
+
+def test_beside_a_tensor_of_the_layout_others_may_be_dense():
+    asked, other = "a.layout() == kSparseCsr", "b.layout() == kStrided"
+    assert not rule_out((asked, other), SPARSE)
+    assert rule_out((other,), SPARSE)
+    assert rule_out((asked, other, "b.is_mkldnn()"), SPARSE)
+    assert rule_out((asked, "a.layout() == kStrided"), SPARSE)
+    assert rule_out(("!(a.layout() == kStrided)", other), SPARSE)
+    assert rule_out((asked, other), CPU)
