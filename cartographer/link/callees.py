@@ -7,11 +7,12 @@ everybody calls is a tool.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.link.choice import BRANCHES, base_of, name_words, other_types
-from cartographer.link.conditions import is_rare, is_switched, of_few_types, text, together, weight
+from cartographer.link.conditions import is_rare, is_switched, of_few_types, opposed, text, together, weight
 from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
 from cartographer.link.entries import DEVICE_OF_KEY
@@ -43,6 +44,7 @@ STEPS = 17  # the longest way that is shown
 BESIDES = 5  # operators shown that an entry calls besides its own way
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 COMPOSITE = frozenset(("math kernel", "nested kernel", "catch all"))  # the dispatcher's words for what serves a composite
+_UNSUPPORTED = re.compile(r"!\w*supported")
 _DENSE = ("CPU", "CUDA", "MPS", "XPU")
 MAIN_KEYS = ("CUDA", "CPU", "MPS")  # whose kernels are all in the tree: for these a missing one is an answer of its own
 
@@ -148,21 +150,17 @@ class Callees:
             and not shapes[c.site.called.main].metadata
         ][:BRANCHES]  # fmt: skip
 
-    def leaving(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
-        """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`;
-        those that only some take who go there while there is room.
+    def roads(self, calls: tuple[OperatorCall, ...], main: Way, start: Defined, operator: Operator, key: str) -> list[tuple[Step, int]]:
+        """The operators whose call is a road of its own: by which the entry's body is left, `if (…) { self.scatter_add_(…); return; }`, or on
+        the other side of an `if` around the main way; the latter with the number of its functions that are passed before, others
+        with -1. Of many those that fewest others call, and those that all take who go there.
         """
         left = {way_out.condition for way_out in start.fact.exits}
-        near = [c for c in calls if not c.hops and not left.isdisjoint(c.site.conditions) and not is_rare(c.site.conditions)]
-        found = [c for c in near if self._does_work(self._target(c, operator), operator, key)]
-        spare = BESIDES - sum(c.site.conditions[-1] in left for c in found)
-        chosen: list[OperatorCall] = []
-        for call in found:
-            always = call.site.conditions[-1] in left
-            if always or spare > 0:
-                chosen.append(call)
-                spare -= not always
-        return [self._step(c, key) for c in chosen[:BESIDES]]
+        there = {id(c) for c in calls if not c.is_sign and c.hops == main.hops[: len(c.hops)] and _opposed(c, main) and _takes_tensors(self._target(c, operator))}
+        near = (c for c in calls if id(c) in there or (not c.hops and not left.isdisjoint(c.site.conditions)))
+        found = [c for c in near if not is_rare(c.site.conditions) and self._does_work(self._target(c, operator), operator, key)]
+        ranked = sorted(found, key=lambda c: (c.is_sign, self.callers(self._target(c, operator).name), c.site.conditions[-1] not in left))
+        return [(self._step(c, key), len(c.hops) if id(c) in there else -1) for c in found if c in ranked[:BESIDES]]
 
     def for_most_types(self, calls: tuple[OperatorCall, ...], main: Way, operator: Operator, key: str) -> Below:
         """The chain of the operator that the entry itself calls for the types that most tensors have, where the main way is for others:
@@ -253,6 +251,16 @@ class Callees:
             if target.dispatch.get(key) in COMPOSITE and (call.hops or weight(call.site.conditions) > 0 or self.callers(target.name) > COMMON):
                 return False
         return key in _DENSE or (base_of(target.name) == operator.base.strip("_") and target.dispatch.get(key) == "kernel")
+
+
+def _opposed(call: OperatorCall, main: Way) -> bool:
+    """Whether a call stands on the other side of an `if` around a way, with what is supported."""
+    return any(opposed(c, d) for c in call.site.conditions if not _UNSUPPORTED.search(c) for d in main.site.conditions)
+
+
+def _takes_tensors(operator: Operator) -> bool:
+    """Whether an operator is given a tensor to work on."""
+    return "Tensor" in operator.schema.partition("->")[0]
 
 
 def _in_any_case(call: OperatorCall, operator: Operator) -> bool:
