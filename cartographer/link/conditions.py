@@ -41,7 +41,7 @@ _ONE_TYPE = re.compile(r"(?:dtype|scalar_type)\(?[^\s&|]* ([!=])= [^\s&|]*(?:dty
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
 _ASKED = re.compile(r"(\w+)(?:\.|->)(?:layout\(\)|is_)")  # what is asked for its layout
 _PARENTHESES = re.compile(r"[()]")
-_SOME = re.compile(r"[\w.>-]*numel\(\)\s*(>|!=|==)\s*0")
+_SOME = re.compile(r"[\w.>-]*(?:numel|_nnz)\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
 
@@ -236,7 +236,7 @@ def rule_out(conditions: Conditions, answers: frozenset[str]) -> bool:
     if not refused or answers.isdisjoint(LAYOUTS):
         return bool(refused)
     dense = answers.difference(LAYOUTS)
-    having = {t for c in conditions if not negation(c) and holds(c, answers) is True and holds(c, dense) is False for t in _ASKED.findall(c)}
+    having = {t for c in conditions if not negation(c) and holds(c, answers) is not False and holds(c, dense) is False for t in _ASKED.findall(c)}
     return not having or not all(holds(c, dense) is True and having.isdisjoint(_ASKED.findall(c)) for c in refused)
 
 

@@ -183,8 +183,9 @@ class Descent:
                 blocks.append([*self._end_of(way, start)])
                 further.append([])
                 continue
-            kernel = self._kernel_of(way.registration, operator, key, full=library or not is_rare(way.site.conditions))
-            short = len(kernel) if library else 1
+            usual = not is_rare(way.site.conditions)
+            kernel = self._kernel_of(way.registration, operator, key, full=usual)
+            short = len(kernel) if library and usual else 1
             blocks.append([*stub_steps(way.site, way.registration), *kernel[:short]])
             further.append(kernel[short:SECOND])
             library = False

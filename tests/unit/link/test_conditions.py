@@ -8,6 +8,7 @@ from cartographer.link.conditions import (
     either,
     has_rivals,
     holds,
+    is_rare,
     opposite,
     rule_out,
     text,
@@ -27,6 +28,8 @@ CUDA, CPU, SPARSE = frozenset(("cuda",)), frozenset(("cpu",)), frozenset(("cpu",
         ("x.device().type() != at::kCUDA", CUDA, False), ("a.is_mps() || a.is_xpu()", CPU, False), ("a.is_mps() || big", CPU, None),
         ("(a.is_cuda() || a.is_xpu()) && n", CUDA, None), ("!t.is_sparse()", SPARSE, False), ("!t.is_sparse()", CPU, True), ("n > 1", CPU, None),
         ("self.is_mkldnn()", CPU, False), ("f(a && b)", CPU, None), ("a != b", CPU, None),
+        ("a.layout() == kSparse", SPARSE, True), ("!(a.layout() == kSparseBsr)", SPARSE, None), ("a.layout() != at::kSparseCsc", SPARSE, None),
+        ("a.layout() == kSparseCsr", CPU, False),
     ],
 )
 def test_a_condition_for_tensors_of_a_device(condition, answers, expected):
@@ -44,6 +47,11 @@ def test_the_general_case_costs_less_than_special_ones():
     assert weight(("beta == 0",)) > 0
     assert weight(("empty", "!(beta == 0)")) == weight(("empty",))
     assert weight(("case 4",)) == CASE
+
+
+def test_a_sparse_tensor_without_elements_is_rare():
+    assert is_rare(("mat._nnz() == 0",))
+    assert not is_rare(("!(mat._nnz() == 0)",))
 
 
 def test_floating_point_is_the_usual_type():
