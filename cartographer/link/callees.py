@@ -158,7 +158,7 @@ class Callees:
         left = {way_out.condition for way_out in start.fact.exits}
         there = {id(c) for c in calls if not c.is_sign and c.hops == main.hops[: len(c.hops)] and _opposed(c, main) and _takes_tensors(self._target(c, operator))}
         near = (c for c in calls if id(c) in there or (not c.hops and not left.isdisjoint(c.site.conditions)))
-        found = [c for c in near if not is_rare(c.site.conditions) and self._does_work(self._target(c, operator), operator, key)]
+        found = [c for c in near if not is_rare(c.site.conditions) and self._is_work(c, operator, key, dense=id(c) in there)]
         ranked = sorted(found, key=lambda c: (c.is_sign, self.callers(self._target(c, operator).name), c.site.conditions[-1] not in left))
         return [(self._step(c, key), len(c.hops) if id(c) in there else -1) for c in found if c in ranked[:BESIDES]]
 
@@ -186,10 +186,22 @@ class Callees:
         found = [c for c in near if c.site.called is not None and _in_any_case(c, operator) and self._does_work(self._target(c, operator), operator, key)]
         return [s for c in found[:BESIDES] for s in (*(definition_step("kernel", h) for h in c.hops), self._step(c, key))]
 
-    def _does_work(self, target: Operator, operator: Operator, key: str) -> bool:
+    def _is_work(self, call: OperatorCall, operator: Operator, key: str, *, dense: bool) -> bool:
+        """Whether a called operator is work of its own; with `dense` also where it works on the dense tensors in those of another layout, be it
+        the operator itself: `at::cat` of what was quantized.
+        """
+        target = self._target(call, operator)
+        if self._does_work(target, operator, key):
+            return True
+        plain, own = DEVICE_OF_KEY.get(key, "").upper(), base_of(target.name) == operator.base.strip("_")
+        if not dense or key in _DENSE or plain not in _DENSE or (target.dispatch.get(key) == "kernel" and not own):
+            return False
+        return self._does_work(target, operator, plain, itself=True)
+
+    def _does_work(self, target: Operator, operator: Operator, key: str, *, itself: bool = False) -> bool:
         """Whether a called operator is work of its own: no view, no question, nothing that many call."""
-        shape = self.tree.by_name.shapes[target.name]
-        if shape.view or shape.metadata or base_of(target.name) == operator.base.strip("_") or self.callers(target.name) > COMMON:
+        shape, same = self.tree.by_name.shapes[target.name], base_of(target.name) == operator.base.strip("_")
+        if shape.view or shape.metadata or (same and not itself) or (self.callers(target.name) > COMMON and not (same and itself)):
             return False
         below = self.work_of(target, key) if not is_check(target.base) else None
         return below is not None and below.works

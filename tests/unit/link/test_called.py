@@ -317,3 +317,23 @@ Tensor sample(const Tensor& self, bool again) { return sample_out(self, again, o
     for default, expected in (("=False", ways), ("=True", [*ways[1:], ways[0]])):
         f = operator(f"sample(Tensor self, bool again{default}) -> Tensor", "CPU", "at::native::sample")
         assert steps(files, f, *others, key="CPU") == [("entry", "sample", 14), ("kernel", "sample_out", 6), *expected]
+
+
+def test_a_kernel_of_another_layout_may_call_the_operator_itself_for_the_dense_tensors_in_its_own():
+    files = {N + "quantized/S.cpp": """namespace at::native {
+DEFINE_DISPATCH(fast_stub);
+void fast_kernel(const Tensor& out) {}
+REGISTER_DISPATCH(fast_stub, &fast_kernel);
+Tensor join_cpu(const Tensor& self) { fast_stub(kCPU, self); }
+Tensor join_quantized(const Tensor& self) {
+  if (in_order) {
+    return fast_stub(kCPU, self);
+  }
+  return at::join(self.values());
+}
+}
+"""}
+    f = operator("join(Tensor self) -> Tensor", "CPU", "at::native::join_cpu")
+    f = replace(f, registrations=(*f.registrations, Registration("QuantizedCPU", "at::native::join_quantized", Origin.YAML)), dispatch={"CPU": "kernel", "QuantizedCPU": "kernel"})
+    assert ("calls", "join", 10) in steps(files, f, key="QuantizedCPU")
+    assert "calls" not in [role for role, _, _ in steps(files, f, key="CPU")]
