@@ -156,7 +156,8 @@ class Callees:
         with -1. Of many those that fewest others call, and those that all take who go there.
         """
         left = {way_out.condition for way_out in start.fact.exits}
-        there = {id(c) for c in calls if not c.is_sign and c.hops == main.hops[: len(c.hops)] and _opposed(c, main) and _takes_tensors(self._target(c, operator))}
+        sides = [c for c in calls if c.site.conditions and c.hops == main.hops[: len(c.hops)] and not c.is_sign] if main.site.conditions else ()
+        there = {id(c) for c in sides if _opposed(c, main) and _takes_tensors(self._target(c, operator))}
         near = (c for c in calls if id(c) in there or (not c.hops and not left.isdisjoint(c.site.conditions)))
         found = [c for c in near if not is_rare(c.site.conditions) and self._is_work(c, operator, key, dense=id(c) in there)]
         ranked = sorted(found, key=lambda c: (c.is_sign, self.callers(self._target(c, operator).name), c.site.conditions[-1] not in left))

@@ -227,7 +227,9 @@ class CallGraph:
         if self.device == "cpu" and last in CPU_LOOPS:
             return spot.site("loop", last, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
         leads = self.bodies.leading.leads(spot, name)
-        targets = (tuple(self.handed.pointed(name, spot)) or self._functions(spot, name)) if leads and spot.called is None else ()
+        targets = self._functions(spot, name) if leads and spot.called is None else ()
+        if leads and spot.called is None and all(map(is_method, targets)):  # a variable may bear a method's name
+            targets = tuple(self.handed.pointed(name, spot)) or targets
         if (called := spot.called or self._operator(spot, name, targets, around)) is not None:
             return spot.site("operator", called.written, called=called)
         return self._helper(spot, name, targets) if leads else None

@@ -63,6 +63,7 @@ def whole(condition: str) -> str:
     return f"({condition})" if " " in condition else condition
 
 
+@lru_cache(maxsize=65536)
 def opposed(one: str, other: str) -> bool:
     """Whether one of two conditions holds where the other does not: `c` and `!(c)`, `c` and `!c`."""
     return opposite(one) == other or _denied(one) == other or _denied(other) == one
