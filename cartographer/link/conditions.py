@@ -31,9 +31,9 @@ _TYPED = 1.2  # the same of what runs for other types than the floating-point on
 _FEW = 2.5  # the same of what runs for tensors smaller than most
 _RARE = 1.0  # from this on hardly anybody's tensors are meant, the sides of a `switch` apart
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|QInt|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
-# What most people's tensors are: in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and fast
-# kernels; the dimension that they ask for is the last one.
-_USUAL = re.compile(r"contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
+# What most people's tensors are: of floats, in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and
+# fast kernels; the dimension that they ask for is the last one.
+_USUAL = re.compile(r"\A(?!.*<\w+, int).*is_same(?:_v)?<\w+, float>|contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _LEAST_MANY, _MOST_FEW = 8, 512  # to have fewer elements than a number between these is unusual, to have more is usual
 _SIZE = re.compile(r"(?:[\w.>*:()\s-]|<\w+>)*?(?:size|numel|len|num|count|elem|\b[A-Z]\b|\bn\b)[\w.>*:()\s-]*?(<=?|>=?) (\d+)", re.IGNORECASE)
 _NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)

@@ -57,6 +57,9 @@ def test_a_sparse_tensor_without_elements_is_rare():
 def test_floating_point_is_the_usual_type():
     assert weight(("isIntegralType(iter.dtype(), true)",)) == weight(("dtype == at::kHalf",)) > 1
     assert weight(("!(isIntegralType(iter.dtype(), true))",)) == 0
+    floats = "std::is_same_v<T, float> || std::is_same_v<T, at::Half>"
+    assert weight((f"({floats}) && N <= many",)) < weight((f"!(({floats}) && N <= many)",))
+    assert weight((f"({floats} || std::is_same_v<T, int64_t>) && range >= many",)) > 0
     assert weight(("dtype == kFloat",)) < 0.2
 
 
