@@ -136,17 +136,17 @@ class Binder:
         if body.asked is None:
             deciding = {name for name, written in body.parameters.items() if _DECIDING.search(written)}
             names = {*deciding, *template_names(target.fact.template), *template_names(self._class_template(target))}
-            terms = (*self._terms(body, names), *self._strings(target, body)) if names else ()
+            terms = (*self._terms(body, names, target), *self._strings(target, body)) if names else ()
             body.asked = frozenset(t for t in terms if not self._is_set(t.removesuffix(_HAS_VALUE), target))
         return body.asked
 
-    @staticmethod
-    def _terms(body: Body, names: set[str]) -> Iterator[str]:
+    def _terms(self, body: Body, names: set[str], target: Defined) -> Iterator[str]:
         for condition in {c for spot in body.spots for c in spot.conditions}:
             yield from (t for t in _terms_of(condition) if t.removesuffix(_HAS_VALUE) in names)
             if (label := _LABEL.match(condition)) is not None:
                 yield from (name for name in names if re.search(rf"\b{label[1]}\s+\w+$", body.parameters.get(name, "")))
-        for argument in {a for spot in body.spots for a in spot.call.arguments}:
+        made = (spot.call for spot in body.spots if spot.call.form == "construct" and not spot.call.arguments)  # and called at once
+        for argument in {*(a for spot in body.spots for a in spot.call.arguments), *(a for call in made for a in self._bodies.called_with(call, target))}:
             if argument in names and _HANDED_ON.match(body.parameters.get(argument, "")):
                 yield argument
             elif "?" in argument:  # what is handed on is chosen

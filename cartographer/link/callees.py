@@ -7,11 +7,12 @@ everybody calls is a tool.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.link.choice import BRANCHES, base_of, name_words, other_types
-from cartographer.link.conditions import is_rare, is_switched, of_few_types, text, together, weight
+from cartographer.link.conditions import is_rare, is_switched, of_few_types, opposed, text, together, weight
 from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
 from cartographer.link.reach import OperatorCall
@@ -43,6 +44,7 @@ STEPS = 17  # the longest way that is shown
 BESIDES = 5  # operators shown that an entry calls besides its own way
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 COMPOSITE = frozenset(("math kernel", "nested kernel", "catch all"))  # the dispatcher's words for what serves a composite
+_UNSUPPORTED = re.compile(r"!\w*supported")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,21 +158,18 @@ class Callees:
             and not shapes[c.site.called.main].metadata
         ][:BRANCHES]  # fmt: skip
 
-    def leaving(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
-        """The operators whose call is a road of its own, by which the entry's body is left: `if (…) { self.scatter_add_(…); return; }`;
-        those that only some take who go there while there is room.
+    def roads(self, calls: tuple[OperatorCall, ...], main: Way, start: Defined, operator: Operator, key: str) -> list[tuple[Step, int]]:
+        """The operators whose call is a road of its own: by which the entry's body is left, `if (…) { self.scatter_add_(…); return; }`, or on
+        the other side of an `if` around the main way; the latter with the number of its functions that are passed before, others
+        with -1. Of many those that fewest others call, and those that all take who go there.
         """
         left = {way_out.condition for way_out in start.fact.exits}
-        near = [c for c in calls if not c.hops and not left.isdisjoint(c.site.conditions) and not is_rare(c.site.conditions)]
-        found = [c for c in near if self._does_work(self._target(c, operator), operator, key)]
-        spare = BESIDES - sum(c.site.conditions[-1] in left for c in found)
-        chosen: list[OperatorCall] = []
-        for call in found:
-            always = call.site.conditions[-1] in left
-            if always or spare > 0:
-                chosen.append(call)
-                spare -= not always
-        return [self._step(c, key) for c in chosen[:BESIDES]]
+        sides = [c for c in calls if c.site.conditions and c.hops == main.hops[: len(c.hops)] and not c.is_sign] if main.site.conditions else ()
+        there = {id(c) for c in sides if _opposed(c, main) and _takes_tensors(self._target(c, operator))}
+        near = (c for c in calls if id(c) in there or (not c.hops and not left.isdisjoint(c.site.conditions)))
+        found = [c for c in near if not is_rare(c.site.conditions) and self._is_work(c, operator, key, dense=id(c) in there)]
+        ranked = sorted(found, key=lambda c: (c.is_sign, self.callers(self._target(c, operator).name), c.site.conditions[-1] not in left))
+        return [(self._step(c, key), len(c.hops) if id(c) in there else -1) for c in found if c in ranked[:BESIDES]]
 
     def for_most_types(self, calls: tuple[OperatorCall, ...], main: Way, operator: Operator, key: str) -> Below:
         """The chain of the operator that the entry itself calls for the types that most tensors have, where the main way is for others:
@@ -196,10 +195,22 @@ class Callees:
         found = [c for c in near if c.site.called is not None and _in_any_case(c, operator) and self._does_work(self._target(c, operator), operator, key)]
         return [s for c in found[:BESIDES] for s in (*(definition_step("kernel", h) for h in c.hops), self._step(c, key))]
 
-    def _does_work(self, target: Operator, operator: Operator, key: str) -> bool:
+    def _is_work(self, call: OperatorCall, operator: Operator, key: str, *, dense: bool) -> bool:
+        """Whether a called operator is work of its own; with `dense` also where it works on the dense tensors in those of another layout, be it
+        the operator itself: `at::cat` of what was quantized.
+        """
+        target = self._target(call, operator)
+        if self._does_work(target, operator, key):
+            return True
+        plain, own = device_of_key(key).upper(), base_of(target.name) == operator.base.strip("_")
+        if not dense or key in DENSE or plain not in DENSE or (target.dispatch.get(key) == "kernel" and not own):
+            return False
+        return self._does_work(target, operator, plain, itself=True)
+
+    def _does_work(self, target: Operator, operator: Operator, key: str, *, itself: bool = False) -> bool:
         """Whether a called operator is work of its own: no view, no question, nothing that many call."""
-        shape = self.tree.by_name.shapes[target.name]
-        if shape.view or shape.metadata or base_of(target.name) == operator.base.strip("_") or self.callers(target.name) > COMMON:
+        shape, same = self.tree.by_name.shapes[target.name], base_of(target.name) == operator.base.strip("_")
+        if shape.view or shape.metadata or (same and not itself) or (self.callers(target.name) > COMMON and not (same and itself)):
             return False
         below = self.work_of(target, key) if not is_check(target.base) else None
         return below is not None and below.works
@@ -261,6 +272,16 @@ class Callees:
             if target.dispatch.get(key) in COMPOSITE and (call.hops or weight(call.site.conditions) > 0 or self.callers(target.name) > COMMON):
                 return False
         return key in DENSE or (base_of(target.name) == operator.base.strip("_") and target.dispatch.get(key) == "kernel")
+
+
+def _opposed(call: OperatorCall, main: Way) -> bool:
+    """Whether a call stands on the other side of an `if` around a way, with what is supported."""
+    return any(opposed(c, d) for c in call.site.conditions if not _UNSUPPORTED.search(c) for d in main.site.conditions)
+
+
+def _takes_tensors(operator: Operator) -> bool:
+    """Whether an operator is given a tensor to work on."""
+    return "Tensor" in operator.schema.partition("->")[0]
 
 
 def _in_any_case(call: OperatorCall, operator: Operator) -> bool:

@@ -231,14 +231,14 @@ class CallGraph:
             return spot.site("loop", last, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
         leads = self.bodies.leading.leads(spot, name)
         targets = self._functions(spot, name) if leads and spot.called is None else ()
+        if leads and spot.called is None and all(map(is_method, targets)):  # a variable may bear a method's name
+            targets = tuple(self.handed.pointed(name, spot)) or targets
         if (called := spot.called or self._operator(spot, name, targets, around)) is not None:
             return spot.site("operator", called.written, called=called)
         return self._helper(spot, name, targets) if leads else None
 
     def _helper(self, spot: Spot, name: str, targets: tuple[Defined, ...]) -> Site | None:
         """A call of functions of the tree, those included that it is handed as callbacks."""
-        if not targets and spot.call.form == "call" and "::" not in name:
-            targets = tuple(self.handed.pointed(name, spot))
         if spot.handed.callbacks:
             targets = (*targets, *self.handed.functions(spot, self._run_handed))
         followed = tuple([d for d in targets if self.follows(d)])
@@ -259,7 +259,7 @@ class CallGraph:
         return title if title == "QNNPACK" or (title and not self._ours(name)) else ""  # QNNPACK's sources are in the tree
 
     def _functions(self, spot: Spot, name: str) -> tuple[Defined, ...]:
-        """The functions that a call enters; for a functor, what it runs."""
+        """The functions that a call enters by its name; for a functor, what it runs."""
         if name.startswith("TH") and (bodies := self.index.generic.find(name, spot.call.arguments)):
             return tuple(d for d in bodies if self.names.has(d))[:2]
         if spot.call.form != "construct":

@@ -28,6 +28,7 @@ BRANCHES = 4  # further ways shown beside the main one
 MORE = 2  # the same where they are no rare case
 NODES = 12  # the same of a graph, whose nodes are parts of one computation
 GRAPH = "MPSGraph"
+COPIES = "CUDA runtime"  # the library that moves memory
 PLAINLY = 2  # loops that functions write themselves, among them
 BESIDE = 3.0  # how much more they may cost
 DEEPER = 1.0  # and this much beyond that, where both call libraries: what serves them lies as deep as each of them asks
@@ -147,19 +148,26 @@ def _same_types(way: Way, start: Defined) -> float:
 def beside(ways: list[Way]) -> list[Way]:
     """The ways worth showing beside the first; loops beside a stub come last, those that functions write themselves last of all."""
     main = ways[0]
-    near = (w for w in ways[1:] if w.cost <= main.cost + _allowance(w, main) and w.site.kind != "dispatch" and w.site.library != "CUDA runtime")
-    shown = {_what(main)}
+    near = (w for w in ways[1:] if w.cost <= main.cost + _allowance(w, main) and w.site.kind != "dispatch" and (w.site.library != COPIES or _instead(w, main)))
+    libraries = {id(w.at) for w in ways if w.site.kind == "library"}
+    shown, substitutes = {_what(main)}, {w.site.name for w in ways if w.registration is not None and id(w.at) in libraries}
     found: list[list[Way]] = [[], [], []]
     for way in near:
-        if _fits(way, main) and _what(way) not in shown and not _plumbing(way, main):
+        if _fits(way, main, inner=way.site.name not in substitutes) and _what(way) not in shown and not _plumbing(way, main):
             shown.add(_what(way))
             looped = main.registration is not None and way.site.kind not in ("stub", "library")
             found[2 if way.site.kind == PLAIN else looped].append(way)
+    found[0].sort(key=lambda w: w.site.library != COPIES)
     every = [*found[0], *found[1], *found[2][:PLAINLY]]
     if main.site.library == GRAPH:
         return every[:NODES]
     usual = [w for w in every if not is_rare(w.site.conditions)]
     return (usual if len(usual) > BRANCHES else every)[: max(BRANCHES, min(len(usual), BRANCHES + MORE))]
+
+
+def _instead(way: Way, main: Way) -> bool:
+    """Whether a way stands on the other side of an `if` around the main one: memory that is in order is copied as a whole."""
+    return any(opposed(c, d) for c in way.site.conditions for d in main.site.conditions)
 
 
 def _allowance(way: Way, main: Way) -> float:
@@ -168,12 +176,13 @@ def _allowance(way: Way, main: Way) -> float:
     return BESIDE + rarity(way.site.conditions) + (ALONE if way.site.alone else 0.0) + (LATER if way.site.unusual and way.site.kind != PLAIN else 0.0) + deeper
 
 
-def _fits(way: Way, main: Way) -> bool:
+def _fits(way: Way, main: Way, *, inner: bool) -> bool:
     """Whether a way is another side of what the main one does. Beside a stub's call these are calls of libraries and of other
-    stubs, and what the same function runs under some condition instead.
+    stubs, and what the same function runs under some condition instead. Beside a loop a stub may lie deeper by one function, which
+    the loop calls, where it is no mere substitute for a library (`inner`).
     """
     if way.registration is not None:
-        return len(way.hops) <= len(main.hops)
+        return len(way.hops) <= len(main.hops) + (inner and main.site.kind == "loop" and way.hops[: len(main.hops)] == main.hops)
     if main.registration is None or (way.site.kind == "library" and way.hops[:1] == main.hops[:1]):
         return True
     return way.hops[: len(main.hops)] == main.hops and not set(way.site.conditions) <= set(main.site.conditions)

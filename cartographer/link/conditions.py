@@ -31,17 +31,18 @@ _TYPED = 1.2  # the same of what runs for other types than the floating-point on
 _FEW = 2.5  # the same of what runs for tensors smaller than most
 _RARE = 1.0  # from this on hardly anybody's tensors are meant, the sides of a `switch` apart
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|QInt|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
-# What most people's tensors are: in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and fast
-# kernels; the dimension that they ask for is the last one.
-_USUAL = re.compile(r"contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
+# What most people's tensors are: of floats, in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and
+# fast kernels; the dimension that they ask for is the last one.
+_USUAL = re.compile(r"\A(?!.*<\w+, int).*is_same(?:_v)?<\w+, float>|contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _LEAST_MANY, _MOST_FEW = 8, 512  # to have fewer elements than a number between these is unusual, to have more is usual
 _SIZE = re.compile(r"(?:[\w.>*:()\s+-]|<\w+>)*?(?:size|numel|len|num|count|elem|\b[A-Z]\b|\bn\b)[\w.>*:()\s+-]*?(<=?|>=?) (\d+)", re.IGNORECASE)
 _NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)
 _ONE_TYPE = re.compile(r"(?:dtype|scalar_type)\(?[^\s&|]* ([!=])= [^\s&|]*(?:dtype|scalar_type)\(")
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
 _HAS_LIBRARY = re.compile(r"at::has(?:MKL|LAPACK|MAGMA)\w*\(\)")  # as a release has them (aten/src/ATen/Context.h)
+_ASKED = re.compile(r"(\w+)(?:\.|->)(?:layout\(\)|is_)")  # what is asked for its layout
 _PARENTHESES = re.compile(r"[()]")
-_SOME = re.compile(r"[\w.>-]*numel\(\)\s*(>|!=|==)\s*0")
+_SOME = re.compile(r"[\w.>-]*(?:numel|_nnz)\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
@@ -64,6 +65,7 @@ def whole(condition: str) -> str:
     return f"({condition})" if " " in condition else condition
 
 
+@lru_cache(maxsize=65536)
 def opposed(one: str, other: str) -> bool:
     """Whether one of two conditions holds where the other does not: `c` and `!(c)`, `c` and `!c`."""
     return opposite(one) == other or _denied(one) == other or _denied(other) == one
@@ -239,8 +241,15 @@ def has_rivals(conditions: Conditions, others: Iterable[Conditions]) -> bool:
 
 
 def rule_out(conditions: Conditions, answers: frozenset[str]) -> bool:
-    """Whether conditions cannot hold for tensors of a device and layout."""
-    return bool(conditions) and any(holds(condition, answers) is False for condition in conditions)
+    """Whether conditions cannot hold for tensors of a device and layout. Where they ask one tensor for that layout, others may be
+    dense: `mat1.layout() == kSparseCsr` and `mat2.layout() == kStrided`.
+    """
+    refused = [condition for condition in conditions if holds(condition, answers) is False]
+    if not refused or answers.isdisjoint(LAYOUTS):
+        return bool(refused)
+    dense = answers.difference(LAYOUTS)
+    having = {t for c in conditions if not negation(c) and holds(c, answers) is not False and holds(c, dense) is False for t in _ASKED.findall(c)}
+    return not having or not all(holds(c, dense) is True and having.isdisjoint(_ASKED.findall(c)) for c in refused)
 
 
 @lru_cache(maxsize=65536)

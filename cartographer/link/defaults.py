@@ -30,7 +30,7 @@ _SIGNS = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?")
 _GIVEN = re.compile(r"(\w+)\.has_value\(\)")
 _TRUTH = {"True": True, "False": False}
-_OTHERWISE = 1.0  # what a way costs more that the default of an argument does not take
+_OTHERWISE = 2.5  # what a way costs more that the default of an argument does not take
 
 
 @lru_cache(maxsize=65536)

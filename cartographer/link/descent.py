@@ -15,6 +15,7 @@ from cartographer.link.bodies import LITERALS
 from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
 from cartographer.link.conditions import is_rare, is_switched, weight
+from cartographer.link.defaults import by_default, parameter_names
 from cartographer.link.device import METAL_REQUESTS
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.index import bare, is_source
@@ -26,6 +27,7 @@ from cartographer.link.steps import (
     before,
     definition_step,
     end_steps,
+    hop_steps,
     once,
     stub_steps,
     trimmed,
@@ -89,8 +91,12 @@ class Descent:
         if real and min(w.cost for w in real) < NEAR:
             here = self.callees.here(reach.operators, key)
             usual = self.callees.for_most_types(here, real[0], operator, key)
-            first = _without(usual.steps, way_steps(real[0])) if usual.steps else ()
-            beside_it = [*self.callees.beside(here, operator, key), *self.callees.leaving(here, defined, operator, key), *self.callees.own(reach.operators, defined, operator, key)]
+            first = _without(usual.steps, way_steps(real[0])) if usual.steps else []
+            roads = self.callees.roads(here, real[0], defined, operator, key)
+            passed = max((number for _, number in roads), default=-1)
+            if passed >= 0 and by_default(real[0].site.conditions, operator.schema, parameter_names(defined)) > 0:
+                first = [*first, *hop_steps(real[0].hops[:passed]), *(step for step, number in roads if number >= 0)]
+            beside_it = [*self.callees.beside(here, operator, key), *(step for step, _ in roads), *self.callees.own(reach.operators, defined, operator, key)]
             return Below(once([*first, *self._ways([*real, *plain], defined, operator, key), *beside_it]), works=True, complete=usual.complete)
         calls = self.callees.shown(reach.operators, defined, key)
         if sum("case " in s.branch for s in calls) >= SWITCH:
@@ -177,8 +183,9 @@ class Descent:
                 blocks.append([*self._end_of(way, start)])
                 further.append([])
                 continue
-            kernel = self._kernel_of(way.registration, operator, key, full=library or not is_rare(way.site.conditions))
-            short = len(kernel) if library else 1
+            usual = not is_rare(way.site.conditions)
+            kernel = self._kernel_of(way.registration, operator, key, full=usual)
+            short = len(kernel) if library and usual else 1
             blocks.append([*stub_steps(way.site, way.registration), *kernel[:short]])
             further.append(kernel[short:SECOND])
             library = False

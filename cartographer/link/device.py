@@ -28,7 +28,7 @@ _LIBRARIES = (
     ("cuda", "CUB", re.compile(r"(\w+::)*(hip)?cub::(Device|Block|Warp)\w+(::\w+)*")),
     ("cuda", "Thrust", re.compile(r"thrust::(sort|stable_sort|sort_by_key|stable_sort_by_key|unique\w*|reduce\w*|inclusive_scan\w*|exclusive_scan\w*|transform\w*|copy\w*|scatter\w*|gather\w*|for_each\w*|sequence|adjacent_difference|merge\w*|lower_bound|upper_bound|tabulate|remove\w*|fill\w*)")),
     ("cuda", "CUTLASS", re.compile(r"cutlass::\w+(::\w+)*")),
-    ("cuda", "CUDA runtime", re.compile(r"cudaMemcpy\w*|cudaMemset\w*|cudaLaunch\w+|cuLaunchKernel\w*|at::cuda::memcpy_and_sync|cuda::memcpy_and_sync")),
+    ("cuda", "CUDA runtime", re.compile(r"cudaMemcpy\w*|cudaMemset\w*|cudaLaunch\w+|cuLaunchKernel\w*|at::cuda::memcpy_and_sync|cuda::memcpy_and_sync|CUDACachingAllocator::memcpyAsync")),
     ("cuda", "MIOpen", re.compile(r"miopen[A-Z]\w+")),
     ("hip", "MIOpen", re.compile(r"miopen[A-Z]\w+")),
     ("hip", "rocBLAS", re.compile(r"(roc|hip)blas\w+")),
@@ -82,6 +82,7 @@ _ASKS = tuple(
 )  # fmt: skip
 # Layouts by their constants (c10/core/Layout.h): `self.layout() == kSparseCsr`; strided is what has none of them.
 _LAYOUT = re.compile(r"([!=])=\s*(?:at::|c10::)?(?:k|Layout::)(Sparse|Mkldnn|Strided)|(?<![.>\w])()is_(sparse)_compressed\(")
+_COMPRESSED = re.compile(r"[!=]=\s*(?:at::|c10::)?(?:k|Layout::)Sparse(?:Csr|Csc|Bsr|Bsc)\b")
 # The labels of a switch over devices (`case DeviceType::CUDA`) or over backends that are named after one (`case ConvBackend::Cudnn`).
 _LABEL = re.compile(r"case (?:\w+::)*k?(cuda|cudnn|hip|miopen|mps|xpu|cpu|mkldnn|nnpack|xnnpack)(\w*)", re.IGNORECASE)
 _BACKEND_OF = {"cudnn": "cuda", "miopen": "hip", "mkldnn": "cpu", "nnpack": "cpu", "xnnpack": "cpu"}
@@ -110,7 +111,9 @@ def atom_holds(term: str, answers: frozenset[str]) -> bool | None:
             return False
         return True if label[1].isupper() and word not in _BACKEND_OF and not label[2] else None
     asked = _asked(term)
-    return (asked[0] in answers) != asked[1] if asked is not None else None
+    if asked is None or (asked[0] in answers and _COMPRESSED.search(term)):  # one of the compressed layouts, which have one key
+        return None
+    return (asked[0] in answers) != asked[1]
 
 
 @lru_cache(maxsize=65536)

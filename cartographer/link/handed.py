@@ -100,7 +100,11 @@ class Handed:
             yield from re.findall(rf"\b{argument}\s*=\s*([^;]*);", self.bodies.variables(spot.inside).text)
 
     def pointed(self, name: str, spot: Spot) -> Iterator[Defined]:
-        """The functions that a variable points to: `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`."""
+        """The functions to which a variable points that is called, whatever functions bear its name elsewhere: `auto launch = &run;
+        launch(params);`, `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`.
+        """
+        if spot.call.form != "call" or "::" in name:
+            return
         for written in _QUALIFIED.findall(self.bodies.variables(spot.inside).assigned.get(name, "")):
             yield from sorted(self.names.functions(written, spot.scope), key=lambda d: d.fact.specialization != "float")[:1]
 
@@ -129,7 +133,8 @@ class Handed:
             functions = [d for d in self.names.functions(name, spot.scope) if d.path == spot.scope.path]
             yield from functions[:2]
             if not functions:
-                for cls in general(self.names.classes(name, spot.scope)):
+                meant = self.bodies.variables(spot.inside).meant(name)
+                for cls in general(self.names.classes(meant, spot.scope)):
                     if self.bodies.follows(cls):
                         yield from run(cls, spot)[:1]
 

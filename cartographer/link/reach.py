@@ -52,6 +52,7 @@ _BODY = 1.5  # a generic function that only its own statements make: the end of 
 _PLAIN = 1.5  # a function that loops over elements itself
 _GIVEN = 0.1  # how much less it costs where it is handed what it runs for each element: `vec::map([](Vec x) {…}, out, in, n)`
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
+_DEVICE_WIDE = ("CUB", "Thrust")  # libraries that run what they are handed
 _COPIES = 3.0  # moving memory is seldom the work itself
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
 _ASIDE = 30.0
@@ -241,6 +242,7 @@ class Search:
             if site.given and (launching := _launching(inner)) is not None:
                 cost = 0.02 * len(launching.hops) + aside + place
                 ways.append(Way(cost, (), site, start, launched=_through(launching, target, 0.0), others=_others(inner, launching)))
+                ways.extend([_through(way, target, extra, site) for way in inner.ways if way.site.kind == "library" and way.site.library in _DEVICE_WIDE])
                 continue
             if _hands_on(site, target, inner):
                 ways.append(Way(0.5 + aside + place, (), site, start))

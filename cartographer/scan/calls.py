@@ -297,12 +297,15 @@ class _Pass:
         if top.singles:
             (self.conditions, _, _), (_, branch, begin) = top.singles[0], top.singles[-1]
             self.last = branch.chain
-            if len(top.singles) == 1 and _LEAVES.match(self.code, begin):
+            leaves = len(top.singles) == 1 and _LEAVES.match(self.code, begin) is not None
+            if leaves:
                 self._leave(branch.own, at)
+            top.side(branch.chain, leaves=leaves)
             top.singles = ()
             top.final = -1
         else:
             top.final = top.statement
+            top.ends = False
         top.statement = at + 1
 
     def _leave(self, condition: str, after: int) -> None:
@@ -350,9 +353,13 @@ class _Pass:
             self._finish(top.use, top.at, at, top.commas)
             return
         around = stack[-1]
+        around.ends = False
         if around.singles:
             self.conditions = around.singles[0][0]
             around.singles = ()
-        elif top.branch is not None and top.final >= 0 and _LEAVES.match(self.code, top.final):
-            self._leave(top.branch.own, at)
+        elif top.branch is not None:
+            leaves = top.ends or (top.final >= 0 and _LEAVES.match(self.code, top.final) is not None)
+            if leaves:
+                self._leave(top.branch.own, at)
+            around.side(top.branch.chain, leaves=leaves)
         around.statement, around.final = at + 1, -1

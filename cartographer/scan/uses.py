@@ -27,7 +27,7 @@ class Use:
 class Open:
     """An open bracket, and what it belongs to."""
 
-    __slots__ = ("at", "brace", "branch", "commas", "final", "inside", "keyword", "left", "saved", "singles", "statement", "use")
+    __slots__ = ("at", "brace", "branch", "commas", "ends", "final", "inside", "keyword", "left", "saved", "sides", "singles", "statement", "use")
 
     def __init__(self, at: int, brace: bool, use: Use | None = None, keyword: str = "") -> None:
         self.at = at
@@ -42,6 +42,13 @@ class Open:
         self.statement = at + 1  # where the statement that is read begins
         self.final = -1  # where the last one began, -1 when that was a block
         self.left: tuple[WayOut, ...] = ()  # the ways out that its later statements come after
+        self.sides = False  # whether all sides so far of its last `if` leave the function
+        self.ends = False  # the same of a whole one, `else` included, with which it ends: then the block leaves the function
+
+    def side(self, chain: tuple[str, ...], *, leaves: bool) -> None:
+        """Note a side of an `if` that ends here: the first has one condition in its chain, its `else` none."""
+        self.sides = leaves and (len(chain) == 1 or self.sides)
+        self.ends = self.sides and not chain
 
 
 class Branch(NamedTuple):

@@ -103,3 +103,30 @@ def test_a_library_beside_another_may_lie_deeper_than_what_else_is_shown():
     assert libraries(4) == ["sgemm_", "cblas_dgemm_batch"]
     assert libraries(5) == ["sgemm_"]
     assert libraries(4, "f_stub(kCPU, self);") == []
+
+
+def test_beside_a_loop_stands_the_stub_that_a_function_calls_inside_it():
+    def ends(inner):
+        frame = f"void frame(const Tensor& t) {{\n  {inner}\n}}\n"
+        body = f"{frame}void convolve_all(const Tensor& self) {{\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) {{\n    frame(self);\n  }});\n}}\n"
+        f = operator("convolve(Tensor self) -> Tensor", "CPU", "at::native::convolve_all")
+        return [s for role, s, _ in steps({N + "F.cpp": f"namespace at::native {{\n{STUB}{body}}}\n"}, f, key="CPU") if role in ("stub", "library", "device")]
+
+    assert ends("f_stub(kCPU, t);") == ["lambda", "f_stub"]
+    assert ends("if (use_blas(t)) { sgemm_(t); return; }\n  f_stub(kCPU, t);") == ["lambda", "sgemm_"]  # no more than a substitute
+
+
+def test_memory_that_is_copied_as_a_whole_stands_beside_what_copies_it_by_elements():
+    body = "__global__ void by_element(float* a) {\n}\nvoid each(float* a) { by_element<<<8, 64>>>(a); }\nvoid f_entry(const Tensor& self) {\n  if (whole) {\n    cudaMemcpyAsync(a, b, n);\n  } else {\n    each(a);\n  }\n}\n"
+    f = operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_entry")
+    for text, ends in ((body, ["by_element", "cudaMemcpyAsync"]), (body.replace("} else {", "}\n  {"), ["by_element"])):
+        assert [s for role, s, _ in steps({N + "cuda/F.cu": f"namespace at::native {{\n{text}}}\n"}, f) if role in ("library", "device")] == ends
+
+
+def test_a_stub_that_only_empty_tensors_take_is_told_in_short_beside_a_library():
+    loop = "void f_kernel(const Tensor& t) {\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) {\n    g(a);\n  });\n}\n"
+    f = operator("sgemm(Tensor self) -> Tensor", "CPU", "at::native::f_entry")
+    for question, ends in (("mat._nnz() == 0", ["sgemm_", "f_stub", "f_kernel"]), ("mat.dim() == 2", ["sgemm_", "f_stub", "f_kernel", "lambda"])):
+        body = f"void f_entry(const Tensor& self) {{\n  if ({question}) {{\n    f_stub(kCPU, self);\n    return;\n  }}\n  sgemm_(self);\n}}\n"
+        found = steps({N + "cpu/F.cpp": f"namespace at::native {{\n{STUB.replace('void f_kernel(const Tensor& t) {}' + chr(10), loop)}{body}}}\n"}, f, key="CPU")
+        assert [s for role, s, _ in found if role not in ("entry", "registration")] == ends

@@ -61,6 +61,7 @@ SIDES = "if ({0}) {{\n  yes<<<8, 8>>>(p);\n}} else {{\n  no<<<8, 8>>>(p);\n}}"
     ("template <typename T, bool Log> void run(const Tensor& t) { " + SIDES.format("Log") + " }", "run<float, true>(self);", ["yes"]),
     ("template <typename T, bool Log> struct Run { static void apply(const Tensor& t) { " + SIDES.format("Log") + " } };", "Run<float, false>::apply(self);", ["no"]),
     ("void inner(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }\nvoid run(const Tensor& t, bool on) { inner(t, on); }", "run(self, true);", ["yes"]),
+    ("struct Inner { void operator()(const Tensor& t, bool flag) { " + SIDES.format("flag") + " } };\nvoid run(const Tensor& t, bool on) { Inner{}(t, on); }", "run(self, false);", ["no"]),
 ])
 def test_what_a_call_gives_for_parameters(function, call, kernels):
     files = {N + "cuda/F.cu": f"namespace at::native {{\n{KERNELS}{function}\nvoid f_cuda(const Tensor& self) {{ {call} }}\n}}\n"}

@@ -293,3 +293,47 @@ Tensor f(const Tensor& self, const Tensor& other) {
     others = [operator(f"{name}(Tensor self) -> Tensor") for name in ("sinh", "cosh", "tanh", "exp")]
     found = steps(files, composite("f(Tensor self, Tensor other) -> Tensor"), *others, key="CPU")
     assert [(symbol, line) for role, symbol, line in found if role == "calls"] == [("sinh", 7), ("tanh", 7), ("exp", 7)]
+
+
+def test_what_a_function_on_the_main_way_calls_on_the_other_side_of_an_if_is_a_road_of_its_own_and_first_where_the_defaults_take_it():
+    files = {N + "S.cpp": """namespace at::native {
+DEFINE_DISPATCH(sample_stub);
+void sample_kernel(const Tensor& out) {}
+REGISTER_DISPATCH(sample_stub, &sample_kernel);
+Tensor rare_cpu(const Tensor& self) { sample_stub(kCPU, self); }
+Tensor sample_out(const Tensor& self, bool again, Tensor& out) {
+  if (!again || n == 1) {
+    at::zeros(n);
+    at::rare(self);
+    return out;
+  }
+  sample_stub(self.device().type(), out);
+}
+Tensor sample(const Tensor& self, bool again) { return sample_out(self, again, out); }
+}
+"""}
+    others = by_device("rare(Tensor self) -> Tensor"), by_device("zeros(int n) -> Tensor")
+    ways = [("calls", "rare", 9), ("stub", "sample_stub", 2), ("registration", "sample_stub", 4), ("kernel", "sample_kernel", 3)]
+    for default, expected in (("=False", ways), ("=True", [*ways[1:], ways[0]])):
+        f = operator(f"sample(Tensor self, bool again{default}) -> Tensor", "CPU", "at::native::sample")
+        assert steps(files, f, *others, key="CPU") == [("entry", "sample", 14), ("kernel", "sample_out", 6), *expected]
+
+
+def test_a_kernel_of_another_layout_may_call_the_operator_itself_for_the_dense_tensors_in_its_own():
+    files = {N + "quantized/S.cpp": """namespace at::native {
+DEFINE_DISPATCH(fast_stub);
+void fast_kernel(const Tensor& out) {}
+REGISTER_DISPATCH(fast_stub, &fast_kernel);
+Tensor join_cpu(const Tensor& self) { fast_stub(kCPU, self); }
+Tensor join_quantized(const Tensor& self) {
+  if (in_order) {
+    return fast_stub(kCPU, self);
+  }
+  return at::join(self.values());
+}
+}
+"""}
+    f = operator("join(Tensor self) -> Tensor", "CPU", "at::native::join_cpu")
+    f = replace(f, registrations=(*f.registrations, Registration("QuantizedCPU", "at::native::join_quantized", Origin.YAML)), dispatch={"CPU": "kernel", "QuantizedCPU": "kernel"})
+    assert ("calls", "join", 10) in steps(files, f, key="QuantizedCPU")
+    assert "calls" not in [role for role, _, _ in steps(files, f, key="CPU")]

@@ -8,7 +8,9 @@ from cartographer.link.conditions import (
     either,
     has_rivals,
     holds,
+    is_rare,
     opposite,
+    rule_out,
     text,
     together,
     weight,
@@ -26,6 +28,8 @@ CUDA, CPU, SPARSE = frozenset(("cuda",)), frozenset(("cpu",)), frozenset(("cpu",
         ("x.device().type() != at::kCUDA", CUDA, False), ("a.is_mps() || a.is_xpu()", CPU, False), ("a.is_mps() || big", CPU, None),
         ("(a.is_cuda() || a.is_xpu()) && n", CUDA, None), ("!t.is_sparse()", SPARSE, False), ("!t.is_sparse()", CPU, True), ("n > 1", CPU, None),
         ("self.is_mkldnn()", CPU, False), ("f(a && b)", CPU, None), ("a != b", CPU, None),
+        ("a.layout() == kSparse", SPARSE, True), ("!(a.layout() == kSparseBsr)", SPARSE, None), ("a.layout() != at::kSparseCsc", SPARSE, None),
+        ("a.layout() == kSparseCsr", CPU, False),
     ],
 )
 def test_a_condition_for_tensors_of_a_device(condition, answers, expected):
@@ -45,9 +49,17 @@ def test_the_general_case_costs_less_than_special_ones():
     assert weight(("case 4",)) == CASE
 
 
+def test_a_sparse_tensor_without_elements_is_rare():
+    assert is_rare(("mat._nnz() == 0",))
+    assert not is_rare(("!(mat._nnz() == 0)",))
+
+
 def test_floating_point_is_the_usual_type():
     assert weight(("isIntegralType(iter.dtype(), true)",)) == weight(("dtype == at::kHalf",)) > 1
     assert weight(("!(isIntegralType(iter.dtype(), true))",)) == 0
+    floats = "std::is_same_v<T, float> || std::is_same_v<T, at::Half>"
+    assert weight((f"({floats}) && N <= many",)) < weight((f"!(({floats}) && N <= many)",))
+    assert weight((f"({floats} || std::is_same_v<T, int64_t>) && range >= many",)) > 0
     assert weight(("dtype == kFloat",)) < 0.2
 
 
@@ -90,3 +102,13 @@ def test_a_step_shows_conditions_with_their_brackets():
     assert text(("a || b",)) == "a || b"
     assert text(("!(!a)",)) == "a"
     assert len(text(tuple(letter * 100 for letter in "abcd"))) == 100
+
+
+def test_beside_a_tensor_of_the_layout_others_may_be_dense():
+    asked, other = "a.layout() == kSparseCsr", "b.layout() == kStrided"
+    assert not rule_out((asked, other), SPARSE)
+    assert rule_out((other,), SPARSE)
+    assert rule_out((asked, other, "b.is_mkldnn()"), SPARSE)
+    assert rule_out((asked, "a.layout() == kStrided"), SPARSE)
+    assert rule_out(("!(a.layout() == kStrided)", other), SPARSE)
+    assert rule_out((asked, other), CPU)

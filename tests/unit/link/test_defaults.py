@@ -39,3 +39,12 @@ def test_the_last_dimension_is_the_usual_one():
     last = "input_.ndimension() > 0 && dim_ == input_.ndimension() - 1"
     assert weight((last,)) < weight((f"!({last})",))
     assert weight(("n == input.size(0) - 1",)) > 0
+
+
+def test_what_the_defaults_rule_out_is_not_the_main_way_though_it_says_more_of_itself():
+    body = ("__global__ void inverse_kernel(int n) {\n}\nvoid deep(const Tensor& t) {\n  cub::DeviceSelect::Unique(t);\n}\n"
+            "void f_cuda(const Tensor& self, bool inverse) {\n  if (!inverse) {\n    n = 0;\n  } else {\n    inverse_kernel<<<8, 64>>>(1);\n  }\n  deep(self);\n}\n")  # fmt: skip
+    for default, first in (("=False", "Unique"), ("", "inverse_kernel")):
+        f = operator(f"f(Tensor self, bool inverse{default}) -> Tensor", "CUDA", "at::native::f_cuda")
+        found = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
+        assert next(s for role, s, _ in found if role in ("device", "library")) == first

@@ -49,3 +49,23 @@ def test_a_variable_that_points_to_one_of_two_functions():
     f = operator("f(Tensor self, bool conj) -> Tensor", "CPU", "at::native::f_cpu")
     maker, _ = made({N + "F.cpp": f"namespace at::native {{\n{body}}}\n"}, f)
     assert [(s.symbol.rpartition("::")[2], s.branch) for s in maker.chain(f, "CPU").steps[1:]] == [("symmetric", ""), ("csytrf_", "!(conj)"), ("chetrf_", "conj")]
+
+
+def test_a_variable_that_points_to_a_function_is_not_the_method_that_bears_its_name():
+    files = {
+        N + "cuda/Launcher.cuh": "namespace at::native {\nstruct Launcher {\n  static void launch(Params& p, Stream s) { other<<<1, 64>>>(p); }\n};\n}\n",
+        N + "cuda/F.cu": "namespace at::native {\n__global__ void backward(Params p) {\n}\nvoid run_backward(Params& p, Stream s) {\n  backward<<<8, 64, 0, s>>>(p);\n}\n"
+        "Tensor f_cuda(const Tensor& self) {\n  auto launch = &run_backward;\n  launch(params, stream);\n}\n}\n",
+    }
+    f = operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda")
+    maker, _ = made(files, f)
+    assert [(s.role, s.symbol.rpartition("::")[2]) for s in maker.chain(f, "CUDA").steps] == [("entry", "f_cuda"), ("kernel", "run_backward"), ("device", "backward")]
+
+
+def test_a_class_that_is_a_template_argument_under_an_alias_of_the_function():
+    body = ("template <typename op_t>\nstruct Select {\n  static Tensor apply(const Tensor& a) {\n    at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) {\n      op_t::apply(b);\n    });\n  }\n};\n"
+            "template <typename select_t>\nvoid outer(const Tensor& a) {\n  auto values = select_t::apply(a);\n}\n"
+            "void f_cpu(const Tensor& self) {\n  using SelectMul = Select<Mul>;\n  outer<SelectMul>(self);\n}\n")  # fmt: skip
+    f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_cpu")
+    maker, _ = made({N + "F.cpp": f"namespace at::native {{\n{body}}}\n"}, f)
+    assert [(s.role, s.symbol.rpartition("::")[2], s.line) for s in maker.chain(f, "CPU").steps] == [("entry", "f_cpu", 14), ("kernel", "apply", 4), ("device", "lambda", 5)]

@@ -115,3 +115,11 @@ def test_of_kernels_that_a_callback_gets_those_for_float_and_the_newest_gpus_com
         "void f_cuda(const Tensor& self) {\n  auto launch = [&](auto _k, auto kernel_fn) {\n    kernel_fn<<<8, 8>>>(p);\n  };\n  dispatch_run(launch);\n}\n}\n")  # fmt: skip
     found = steps({N + "cuda/F.cu": body}, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))
     assert [s for role, s, _ in found if role == "device"] == ["run_f32_sm80", "run_f32_sm50"]
+
+
+def test_a_launcher_may_hand_on_what_it_is_handed_to_a_library():
+    body = ("struct Sum {\n  __device__ float operator()(float a, float b) const { return a + b; }\n};\n__global__ void last(float* a) {\n}\n"
+            "template <typename op_t> void scan(float* in, op_t op, int64_t n) {\n  cub::DeviceScan::ExclusiveScan(in, op, n);\n  last<<<1, 64>>>(in);\n}\n"
+            "void f_cuda(const Tensor& self) {\n  scan(data, Sum{}, 8);\n}\n")  # fmt: skip
+    found = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))
+    assert [s for role, s, _ in found if role in ("device", "library")] == ["Sum", "last", "ExclusiveScan"]

@@ -84,6 +84,13 @@ def test_ways_out_of_a_body() -> None:
     assert exits("run([&] {\n if (a) return 1;\n return b();\n});\nc();") == [("a", 3, 5)]
 
 
+def test_a_block_that_ends_in_an_if_all_of_whose_sides_leave_is_a_way_out():
+    assert exits("if (a) {\n if (b) { return; } else { return; }\n}\nc();") == [("b", 3, 4), ("!(b)", 3, 4), ("a", 4, 6)]
+    assert exits("if (a) {\n if (b) return;\n else if (d) { throw e(); }\n else return;\n}\nc();")[-1] == ("a", 6, 8)
+    inner = ("if (b) { return; }", "if (b) { return; } else { d(); }", "if (b) { d(); } else { return; }", "if (b) { return; } else { return; }\n d();", "for (x) { if (b) return; else return; }")
+    assert all("a" not in [condition for condition, _, _ in exits(f"if (a) {{\n {text}\n}}\nc();")] for text in inner)
+
+
 def test_messages_stand_under_conditions_too() -> None:
     found = calls("if (a) {\n x = [graph sumWithTensor:t];\n} else if (b)\n y = [[graph foo] barWithTensor:t];\n#if Q\nz = [graph maxWithTensor:t];\n#endif", path="a.mm")
     assert {(c.name, c.conditions, c.guards) for c in found if c.form == "message"} == {
