@@ -15,7 +15,6 @@ from cartographer.link.choice import BRANCHES, base_of, name_words, other_types
 from cartographer.link.conditions import is_rare, is_switched, of_few_types, opposed, text, together, weight
 from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
-from cartographer.link.reach import OperatorCall
 from cartographer.link.steps import (
     BEFORE,
     UNSERVED,
@@ -26,6 +25,7 @@ from cartographer.link.steps import (
     served,
     trimmed,
 )
+from cartographer.link.ways import OperatorCall
 from cartographer.model.backend import DENSE, MAIN, device_of_key
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
-    from cartographer.link.reach import Way
     from cartographer.link.tree import Tree
+    from cartographer.link.ways import Way
     from cartographer.model.operator import Operator, Step
 
 SWITCH = 3  # so many operators called under `case` labels make a choice at run time

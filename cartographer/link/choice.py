@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
-    from cartographer.link.reach import OperatorCall, Way
+    from cartographer.link.ways import OperatorCall, Way
     from cartographer.model.operator import Operator
 
 BRANCHES = 4  # further ways shown beside the main one

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
     from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
-    from cartographer.link.reach import Way
     from cartographer.link.sites import Given
     from cartographer.link.stubs import StubRegistration
     from cartographer.link.tree import Tree
+    from cartographer.link.ways import Way
     from cartographer.model.operator import Operator, Step
 
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on

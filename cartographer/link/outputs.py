@@ -12,7 +12,7 @@ from cartographer.link.conditions import negation, weight
 
 if TYPE_CHECKING:
     from cartographer.link.index import Defined
-    from cartographer.link.reach import Way
+    from cartographer.link.ways import Way
 
 # A TensorIterator's first operand is the output: `iter.dtype()`, or `iter.dtype(0)`, is its type.
 _BOOLEAN = re.compile(r"(\w+)\.dtype\(0?\) == (?:at::|c10::)?(?:ScalarType::|k)Bool")

@@ -10,27 +10,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cartographer.link.bound import left
 from cartographer.link.conditions import (
-    CASE,
-    CHOSEN,
     either,
-    has_rivals,
-    is_rare,
-    is_switched,
     never,
     opposite,
     rule_out,
     together,
 )
-from cartographer.link.costs import ALONE, LATER, continued, detour, is_check, of_all_types, order
+from cartographer.link.costs import ALONE, continued, detour, is_check, of_all_types, order
 from cartographer.link.device import NEVER, answers
 from cartographer.link.generic import is_generic
 from cartographer.link.plain import loops_over_elements, on_exits
 from cartographer.link.sites import PLAIN
 from cartographer.link.stubs import serving
+from cartographer.link.ways import (
+    ASIDE,
+    OperatorCall,
+    Reach,
+    Way,
+    best,
+    distinct,
+    launching,
+    others,
+    switched,
+    through,
+    under,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,12 +48,9 @@ if TYPE_CHECKING:
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
     from cartographer.link.sites import Site
-    from cartographer.link.stubs import StubRegistration
 
 DEPTH = 9
-KEPT = 14  # ways kept for each function
 _HELPERS = 5  # helper functions between a body and an operator's call
-CALLED = 60  # operator calls kept for each function
 _END = {"stub": 0.0, "launch": 0.0, "library": 1.0, "loop": 0.5, "dispatch": 2.5, "metal": 0.0, "jit": 0.5}
 _GENERATED = 0.3  # a stub that only generated code registers
 _BODY = 1.5  # a generic function that only its own statements make: the end of a way
@@ -55,53 +60,7 @@ _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only
 _DEVICE_WIDE = ("CUB", "Thrust")  # libraries that run what they are handed
 _COPIES = 3.0  # moving memory is seldom the work itself
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
-_ASIDE = 30.0
 _HANDED_ON = 0.98  # a function that gives on its callable is a stage of a launcher, hardly a step
-
-
-class Way(NamedTuple):
-    """One way: the functions passed (the start is not among them), and the site that ends it, in `at`."""
-
-    cost: float
-    hops: tuple[Defined, ...]
-    site: Site
-    at: Defined
-    registration: StubRegistration | None = None  # of a stub
-    launched: Way | None = None  # of callables given to a launcher: how the launcher launches
-    others: tuple[Site, ...] = ()  # further kernels that the launcher may launch instead
-
-    @property
-    def launch(self) -> Way:
-        """The way on which the launch itself stands, launchers inside launchers passed."""
-        way = self
-        while way.launched is not None:
-            way = way.launched
-        return way
-
-    @property
-    def end(self) -> tuple[str, str, int, str]:
-        """What tells ways apart: where they end."""
-        return (self.site.kind, self.site.path, self.site.line, self.site.name if self.site.kind == "stub" else "".join(self.site.texts))
-
-
-class OperatorCall(NamedTuple):
-    """A call of an operator, with the helper functions between the start and it."""
-
-    site: Site
-    hops: tuple[Defined, ...]
-
-    @property
-    def is_sign(self) -> bool:
-        """Whether it is written as a sign: arithmetic beside what is called by name."""
-        return self.site.call is not None and self.site.call.form == "sign"
-
-
-class Reach(NamedTuple):
-    """What a function gets to on one device."""
-
-    ways: tuple[Way, ...] = ()
-    operators: tuple[OperatorCall, ...] = ()
-    nulls: tuple[str, ...] = ()  # stubs registered as nullptr for the device
 
 
 _NOWHERE = Reach()
@@ -169,7 +128,7 @@ class Search:
                 end = _COPIES if site.library == "CUDA runtime" else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
                 ways.append(Way(end + self._aside(site) + order(site) + (ALONE if site.alone else 0.0), (), site, start))
             begun += [site.conditions] * (len(ways) - len(begun))
-        return Reach(_best(_switched(ways, begun)), _distinct(operators), tuple(nulls))
+        return Reach(best(switched(ways, begun)), distinct(operators), tuple(nulls))
 
     @staticmethod
     def _left(sites: Iterable[Site], bound: Bound) -> Iterator[Site]:
@@ -218,7 +177,7 @@ class Search:
         return known
 
     def _aside(self, site: Site) -> float:
-        return _ASIDE if self.aside(site) else 0.0
+        return ASIDE if self.aside(site) else 0.0
 
     def _stub(self, site: Site, start: Defined, ways: list[Way], nulls: list[str]) -> None:
         assert site.stub is not None
@@ -237,12 +196,12 @@ class Search:
             inner = self.reach(target, depth + 1, self.graph.binder.of(site.call, start, target, bound) if site.call is not None else ())
             extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + aside + place
             extra += detour(target.name, checking=checking) - continued(start, target)
-            if site.hands_on and _launching(inner) is not None:
+            if site.hands_on and launching(inner) is not None:
                 extra -= _HANDED_ON
-            if site.given and (launching := _launching(inner)) is not None:
-                cost = 0.02 * len(launching.hops) + aside + place
-                ways.append(Way(cost, (), site, start, launched=_through(launching, target, 0.0), others=_others(inner, launching)))
-                ways.extend([_through(way, target, extra, site) for way in inner.ways if way.site.kind == "library" and way.site.library in _DEVICE_WIDE])
+            if site.given and (launch := launching(inner)) is not None:
+                cost = 0.02 * len(launch.hops) + aside + place
+                ways.append(Way(cost, (), site, start, launched=through(launch, target, 0.0), others=others(inner, launch)))
+                ways.extend([through(way, target, extra, site) for way in inner.ways if way.site.kind == "library" and way.site.library in _DEVICE_WIDE])
                 continue
             if _hands_on(site, target, inner):
                 ways.append(Way(0.5 + aside + place, (), site, start))
@@ -258,10 +217,10 @@ class Search:
             if not inner.ways and is_generic(target) and not is_generic(start):
                 ways.append(Way(_BODY + extra, (target,), site._replace(kind="loop", given=()), start))
             if inner.ways:
-                ways.extend([_through(way, target, extra, site) for way in inner.ways])
+                ways.extend([through(way, target, extra, site) for way in inner.ways])
             if not inner.operators or NEVER in site.asks or self._never(site, start):
                 continue
-            operators.extend([OperatorCall(_under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS])
+            operators.extend([OperatorCall(under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS])
 
     def _entered(self, site: Site, start: Defined) -> Iterable[tuple[int, Defined]]:
         """The functions that a call enters, with their ranks; of those for one type each the first stands for all."""
@@ -300,102 +259,3 @@ def _hands_on(site: Site, target: Defined, inner: Reach) -> bool:
     """
     given = any(g.symbol == "lambda" for g in site.given)
     return given and not inner.ways and bool(target.fact.template) and [c.name.count("::") for c in target.fact.calls] == [1]
-
-
-def _switched(ways: list[Way], begun: list[Conditions]) -> list[Way]:
-    """The ways, a choice of a `switch` not dearer than others where there is nothing but choices."""
-    if not any(map(is_switched, begun)):
-        return ways
-    rivals = [conditions for way, conditions in zip(ways, begun, strict=True) if way.site.kind != "dispatch"]
-    return [
-        way._replace(cost=way.cost - CASE + CHOSEN) if is_switched(conditions) and way.cost >= CASE and not has_rivals(conditions, rivals) else way
-        for way, conditions in zip(ways, begun, strict=True)
-    ]
-
-
-def _under(outer: Site, inner: Site) -> Site:
-    """A site that is reached through another: the conditions of both are around it."""
-    if not outer.conditions and not outer.asks:
-        return inner
-    return inner._replace(asks=outer.asks | inner.asks, conditions=together(outer.conditions, inner.conditions))
-
-
-def _launching(reach: Reach) -> Way | None:
-    """The cheapest way to a launch or a loop; launched on both sides of an `if`, a kernel runs under the conditions of either."""
-    first = next((w for w in reach.ways if w.site.kind in ("launch", "loop") or w.launched is not None), None)
-    if first is None or first.launched is not None or not first.site.conditions or not first.site.targets:
-        return first
-    same = (w.site.conditions for w in reach.ways if w.site.kind == "launch" and w.site.targets == first.site.targets and w.cost < _ASIDE)
-    conditions = reduce(either, same, first.site.conditions)
-    return first if conditions == first.site.conditions else first._replace(site=first.site._replace(conditions=conditions))
-
-
-def _others(reach: Reach, launching: Way) -> tuple[Site, ...]:
-    """Launches of other kernels than the first one's, in the order of their costs."""
-    seen = {launching.launch.site.name}
-    found: list[Site] = []
-    for site in launching.others:
-        seen.add(site.name)
-        found.append(site)
-    for way in reach.ways:
-        site = way.launch.site
-        if site.kind == "launch" and site.targets and site.name not in seen and way.cost < _ASIDE:
-            seen.add(site.name)
-            found.append(site)
-    return tuple(found[:2])
-
-
-def _through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
-    inner = way.site
-    if site is not None and site.conditions:
-        conditions = together(site.conditions, inner.conditions)
-        inner = inner._replace(conditions=conditions, optional=inner.optional or site.optional, unusual=inner.unusual or site.unusual)
-    return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched, way.others)
-
-
-def _best(ways: list[Way]) -> tuple[Way, ...]:
-    if len(ways) < 2:
-        return tuple(ways)
-    ways.sort(key=lambda way: way.cost + LATER if way.site.unusual else way.cost)
-    kept: dict[tuple[str, str, int, str], Way] = {}
-    for way in ways:
-        known = kept.get(way.end)
-        if known is None:
-            if len(kept) < KEPT:
-                kept[way.end] = way
-        elif known.site.conditions and way.cost < known.cost + _ASIDE / 2:
-            joined = either(known.site.conditions, way.site.conditions)
-            if is_rare(known.site.conditions) or not is_rare(way.site.conditions) or len(joined) < len(known.site.conditions):
-                kept[way.end] = known._replace(site=_joined(known.site, way.site, joined))
-    return tuple(kept.values())
-
-
-def _joined(known: Site, other: Site, conditions: Conditions) -> Site:
-    """One site that is reached in two ways: under the conditions of either."""
-    asks, unusual = known.asks & other.asks, known.unusual and other.unusual
-    same = conditions == known.conditions and asks == known.asks and unusual == known.unusual
-    return known if same else known._replace(conditions=conditions, asks=asks, unusual=unusual)
-
-
-def _distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
-    """Each operator once, where it is called in most cases, or else where it is called most directly."""
-    if len(operators) < 2:
-        return tuple(operators)
-    kept: dict[tuple[str, tuple[str, ...]], OperatorCall] = {}
-    for call in operators:
-        assert call.site.called is not None
-        key = (call.site.name, call.site.called.operators)
-        known = kept.get(key)
-        if known is None:
-            kept[key] = call
-            continue
-        rare = is_rare(known.site.conditions), is_rare(call.site.conditions)
-        later = rare[0] if rare[0] != rare[1] else len(call.hops) < len(known.hops)
-        first, other = (call, known) if later else (known, call)
-        joined = either(first.site.conditions, other.site.conditions)
-        if rare[0] == rare[1] or len(joined) < len(first.site.conditions):
-            first = OperatorCall(_joined(first.site, other.site, joined), first.hops)
-        if later:
-            del kept[key]  # its place is the later one
-        kept[key] = first
-    return tuple(kept.values())[:CALLED]

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cartographer.link.index import Defined
-    from cartographer.link.reach import OperatorCall, Way
     from cartographer.link.sites import Given, Site
     from cartographer.link.stubs import StubRegistration
+    from cartographer.link.ways import OperatorCall, Way
     from cartographer.model.operator import Operator
 
 ON_CPU = "runs on the CPU"  # of a stub that is called for it by name

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The ways of a function to the code that runs on the device, and the calls of operators on the way: what is kept of many."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_rare, is_switched, together
+from cartographer.link.costs import LATER
+
+if TYPE_CHECKING:
+    from cartographer.link.conditions import Conditions
+    from cartographer.link.index import Defined
+    from cartographer.link.sites import Site
+    from cartographer.link.stubs import StubRegistration
+
+ASIDE = 30.0  # what a way costs more that a condition sends to another device
+KEPT = 14  # ways kept for each function
+CALLED = 60  # operator calls kept for each function
+
+
+class Way(NamedTuple):
+    """One way: the functions passed (the start is not among them), and the site that ends it, in `at`."""
+
+    cost: float
+    hops: tuple[Defined, ...]
+    site: Site
+    at: Defined
+    registration: StubRegistration | None = None  # of a stub
+    launched: Way | None = None  # of callables given to a launcher: how the launcher launches
+    others: tuple[Site, ...] = ()  # further kernels that the launcher may launch instead
+
+    @property
+    def launch(self) -> Way:
+        """The way on which the launch itself stands, launchers inside launchers passed."""
+        way = self
+        while way.launched is not None:
+            way = way.launched
+        return way
+
+    @property
+    def end(self) -> tuple[str, str, int, str]:
+        """What tells ways apart: where they end."""
+        return (self.site.kind, self.site.path, self.site.line, self.site.name if self.site.kind == "stub" else "".join(self.site.texts))
+
+
+class OperatorCall(NamedTuple):
+    """A call of an operator, with the helper functions between the start and it."""
+
+    site: Site
+    hops: tuple[Defined, ...]
+
+    @property
+    def is_sign(self) -> bool:
+        """Whether it is written as a sign: arithmetic beside what is called by name."""
+        return self.site.call is not None and self.site.call.form == "sign"
+
+
+class Reach(NamedTuple):
+    """What a function gets to on one device."""
+
+    ways: tuple[Way, ...] = ()
+    operators: tuple[OperatorCall, ...] = ()
+    nulls: tuple[str, ...] = ()  # stubs registered as nullptr for the device
+
+
+def switched(ways: list[Way], begun: list[Conditions]) -> list[Way]:
+    """The ways, a choice of a `switch` not dearer than others where there is nothing but choices."""
+    if not any(map(is_switched, begun)):
+        return ways
+    rivals = [conditions for way, conditions in zip(ways, begun, strict=True) if way.site.kind != "dispatch"]
+    return [
+        way._replace(cost=way.cost - CASE + CHOSEN) if is_switched(conditions) and way.cost >= CASE and not has_rivals(conditions, rivals) else way
+        for way, conditions in zip(ways, begun, strict=True)
+    ]
+
+
+def under(outer: Site, inner: Site) -> Site:
+    """A site that is reached through another: the conditions of both are around it."""
+    if not outer.conditions and not outer.asks:
+        return inner
+    return inner._replace(asks=outer.asks | inner.asks, conditions=together(outer.conditions, inner.conditions))
+
+
+def launching(reach: Reach) -> Way | None:
+    """The cheapest way to a launch or a loop; launched on both sides of an `if`, a kernel runs under the conditions of either."""
+    first = next((w for w in reach.ways if w.site.kind in ("launch", "loop") or w.launched is not None), None)
+    if first is None or first.launched is not None or not first.site.conditions or not first.site.targets:
+        return first
+    same = (w.site.conditions for w in reach.ways if w.site.kind == "launch" and w.site.targets == first.site.targets and w.cost < ASIDE)
+    conditions = reduce(either, same, first.site.conditions)
+    return first if conditions == first.site.conditions else first._replace(site=first.site._replace(conditions=conditions))
+
+
+def others(reach: Reach, launching: Way) -> tuple[Site, ...]:
+    """Launches of other kernels than the first one's, in the order of their costs."""
+    seen = {launching.launch.site.name}
+    found: list[Site] = []
+    for site in launching.others:
+        seen.add(site.name)
+        found.append(site)
+    for way in reach.ways:
+        site = way.launch.site
+        if site.kind == "launch" and site.targets and site.name not in seen and way.cost < ASIDE:
+            seen.add(site.name)
+            found.append(site)
+    return tuple(found[:2])
+
+
+def through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
+    """A way of a function, from another one that enters it at a site: dearer, and under the site's conditions too."""
+    inner = way.site
+    if site is not None and site.conditions:
+        conditions = together(site.conditions, inner.conditions)
+        inner = inner._replace(conditions=conditions, optional=inner.optional or site.optional, unusual=inner.unusual or site.unusual)
+    return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched, way.others)
+
+
+def best(ways: list[Way]) -> tuple[Way, ...]:
+    """The cheapest ways, each end once, under the conditions of all that lead to it."""
+    if len(ways) < 2:
+        return tuple(ways)
+    ways.sort(key=lambda way: way.cost + LATER if way.site.unusual else way.cost)
+    kept: dict[tuple[str, str, int, str], Way] = {}
+    for way in ways:
+        known = kept.get(way.end)
+        if known is None:
+            if len(kept) < KEPT:
+                kept[way.end] = way
+        elif known.site.conditions and way.cost < known.cost + ASIDE / 2:
+            joined = either(known.site.conditions, way.site.conditions)
+            if is_rare(known.site.conditions) or not is_rare(way.site.conditions) or len(joined) < len(known.site.conditions):
+                kept[way.end] = known._replace(site=_joined(known.site, way.site, joined))
+    return tuple(kept.values())
+
+
+def _joined(known: Site, other: Site, conditions: Conditions) -> Site:
+    """One site that is reached in two ways: under the conditions of either."""
+    asks, unusual = known.asks & other.asks, known.unusual and other.unusual
+    same = conditions == known.conditions and asks == known.asks and unusual == known.unusual
+    return known if same else known._replace(conditions=conditions, asks=asks, unusual=unusual)
+
+
+def distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
+    """Each operator once, where it is called in most cases, or else where it is called most directly."""
+    if len(operators) < 2:
+        return tuple(operators)
+    kept: dict[tuple[str, tuple[str, ...]], OperatorCall] = {}
+    for call in operators:
+        assert call.site.called is not None
+        key = (call.site.name, call.site.called.operators)
+        known = kept.get(key)
+        if known is None:
+            kept[key] = call
+            continue
+        rare = is_rare(known.site.conditions), is_rare(call.site.conditions)
+        later = rare[0] if rare[0] != rare[1] else len(call.hops) < len(known.hops)
+        first, other = (call, known) if later else (known, call)
+        joined = either(first.site.conditions, other.site.conditions)
+        if rare[0] == rare[1] or len(joined) < len(first.site.conditions):
+            first = OperatorCall(_joined(first.site, other.site, joined), first.hops)
+        if later:
+            del kept[key]  # its place is the later one
+        kept[key] = first
+    return tuple(kept.values())[:CALLED]
