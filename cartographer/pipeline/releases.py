@@ -53,10 +53,16 @@ def compare_releases(
         readers = [Reader(db) for _, db in sides if db is not None]
         with closing(readers[0]), closing(readers[1]), doubting(readers[1].path), doubting(readers[0].path):
             found = with_atlases(found, readers[0].compared(), readers[1].compared())
-    found = replace(found, notes=(*found.notes, *notes))
+    found = replace(found, notes=(*found.notes, *_backwards(found), *notes))
     if core:
         wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))
     return select(found, wanted)
+
+
+def _backwards(found: Comparison) -> Iterator[str]:
+    """Whoever names the later release first reads what it brought as lost."""
+    if refs.numbers(found.old) > refs.numbers(found.new):
+        yield f"{found.old} is the later release: what it brought reads as lost here; name the older one first to see what changed"
 
 
 def page(found: Comparison) -> str:

@@ -40,6 +40,8 @@ def test_backwards_too(repository) -> None:
     back = compare_releases("v0.3.0", "v0.2.0", repo=repository)
     assert {c.op for c in forth.changes if c.id.endswith("-added")} >= {"aten::square", "aten::linear"}
     assert {c.op for c in back.changes if c.id.endswith("-removed")} >= {"aten::square", "aten::linear"}
+    assert "0.3.0 is the later release" in "".join(back.notes)
+    assert not forth.notes
 
 
 def test_forms_and_exit_codes(repository) -> None:
