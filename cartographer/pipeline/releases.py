@@ -122,6 +122,8 @@ def operator_history(
     A release whose list cannot be read is left out with a note. Raises NotFound when no release has such an operator.
     """
     progress = progress or SilentProgress()
+    if since is not None and not refs.numbers(since):
+        raise CompareError(f"--since takes a release, and {since!r} is none", hint="for example: --since v1.7.0")
     lists: dict[str, OperatorList] = {}
     requests = [*_tags(repo, since), *(SourceRequest(source=str(p)) for p in _wheels(wheels)), *(SourceRequest(source=str(p)) for p in sources)]
     progress.stage("reading operator lists", len(requests))
@@ -137,7 +139,7 @@ def operator_history(
     if without:
         progress.note(f"{len(without)} releases have no operator list that can be read, among them {without[-1]}")
     if not requests:
-        lists = {listed.tag: listed for listed in _atlas_lists()}
+        lists = {listed.tag: listed for listed in _atlas_lists() if since is None or refs.numbers(listed.version) >= refs.numbers(since)}
     ordered = sorted(lists.values(), key=lambda side: refs.numbers(side.version))
     if not ordered:
         raise NotFound("there is no release to look at", hint="give --repo, --wheel or --source, or build atlases")

@@ -127,12 +127,15 @@ def _generated(reader: Reader, text: str) -> Backwards | None:
         return None
     name = asked[0].rpartition("/")[2]
     wanted = {name, spelling.generated_stem(name)}
-    found = [g for g in reader.generated() if g.name in wanted or spelling.generated_stem(g.name) in wanted]
+    found = [g for g in reader.generated() if g.name.rpartition("/")[2] in wanted or spelling.generated_stem(g.name) in wanted]
     if not found:
         return None
+    folders = set(asked[0].split("/"))  # ATen/Functions.h is made in aten/src/ATen/templates, the other one in tools/autograd
+    near = [len(folders.intersection(f"{g.name}/{g.template or g.generator}".split("/"))) for g in found]
+    found = [g for g, number in zip(found, near, strict=True) if number == max(near)]
     places = tuple(place for g in found for place in _generators(g))
     note = "its lines cannot be told without a build" if asked[1] else ""
-    return Backwards(text, f"written by the build: {found[0].holds}", places, (), note=note)
+    return Backwards(text, f"written by the build: {found[0].holds}" if not found[0].holds.startswith("Written by") else "written by the build", places, (), note=note)
 
 
 def _generators(file: GeneratedFile) -> Iterable[Place]:

@@ -153,8 +153,11 @@ class Lookup:
     # Files and symbols
 
     def files_called(self, name: str) -> tuple[str, ...]:
-        """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that something stands in."""
-        exact = self._names("SELECT path FROM path WHERE path = ?", name)
+        """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that something stands in.
+
+        What is only included is no file: the build writes ATen/Functions.h.
+        """
+        exact = self._names("SELECT path FROM path p WHERE path = ? AND (id IN (SELECT path FROM file) OR NOT EXISTS (SELECT 1 FROM include WHERE target = p.id))", name)
         scanned = "SELECT p.path FROM path p JOIN file f ON p.id = f.path WHERE substr(p.path, -length(?)) = ? ORDER BY p.path"
         others = ("SELECT p.path FROM path p WHERE substr(p.path, -length(?)) = ? AND (p.id IN (SELECT path FROM operator)"
                   " OR p.id IN (SELECT path FROM formula) OR p.id IN (SELECT path FROM step) OR p.id IN (SELECT path FROM symbol_run)) ORDER BY p.path")  # fmt: skip

@@ -74,6 +74,9 @@ def test_history(repository) -> None:
     assert "gone in v0.2.0" in line.says
     lines, _ = operator_history(["relu"], repo=repository)
     assert "aten::relu" in [line.name for line in lines]
+    assert operator_history(["relu"], repo=repository, since="v0.2.0")[1] == ("v0.2.0", "v0.3.0")
+    with pytest.raises(CompareError, match="--since takes a release"):
+        operator_history(["relu"], repo=repository, since="vx")
     with pytest.raises(NotFound, match="no release"):
         operator_history(["no_such_operator"], repo=repository)
 

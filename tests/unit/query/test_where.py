@@ -109,6 +109,30 @@ def test_generated_file(reader):
     assert "without a build" in found.note
 
 
+def test_a_written_header_that_files_include(tmp_path):
+    """`ATen/Functions.h` is no file of the tree, and two generators write one of that name (pytorch issue 26540)."""
+    import dataclasses
+
+    import sample_atlas
+
+    from cartographer.model.atlas import FileEntry, GeneratedFile
+    from cartographer.store import writer
+    from cartographer.store.reader import Reader
+
+    atlas = sample_atlas.atlas()
+    made = (GeneratedFile("Functions.h", "tools/autograd/gen_autograd_functions.py", 5, "tools/autograd/templates/Functions.h", 1, "Nodes."),
+            GeneratedFile("Functions.h", "torchgen/gen.py", 7, "aten/src/ATen/templates/Functions.h", 1, "Written by gen.py."),
+            GeneratedFile("torch/_C/_VariableFunctions.pyi", "tools/pyi/gen_pyi.py", 9, "torch/_C/_VariableFunctions.pyi.in", 1, "Types."))
+    includer = FileEntry("c10/core/x.cpp", "0" * 40, 9, "C++", 1, includes=(("ATen/Functions.h", 1),))
+    writer.write(dataclasses.replace(atlas, generated=made, files=(*atlas.files, includer)), tmp_path)
+    with Reader(tmp_path) as reader:
+        found = where(reader, "ATen/Functions.h")
+        assert ([p.path for p in found.places], found.said) == (["torchgen/gen.py", "aten/src/ATen/templates/Functions.h"], "written by the build")
+        assert where(reader, "autograd/generated/Functions.h").said == "written by the build: Nodes."
+        for name in ("_VariableFunctions.pyi", "torch/_C/_VariableFunctions.pyi"):
+            assert [p.path for p in where(reader, name).places] == ["tools/pyi/gen_pyi.py", "torch/_C/_VariableFunctions.pyi.in"]
+
+
 def test_template_argument_names_the_operator(folder, tmp_path):
     """A launcher that several operators share; its functor belongs to one of them."""
     import dataclasses
