@@ -250,6 +250,15 @@ def in_sentence(lookup: Lookup, text: str) -> Named | None:
     return Named("operators that the text names", tuple(dict.fromkeys(names))) if names else None
 
 
+_ENDINGS = "h|hpp|cpp|cc|cu|cuh|py|pyi|mm|metal|yaml|in"  # of files, which no atlas may have
+
+
+def other_overloads(lookup: Lookup, text: str) -> tuple[str, ...]:
+    """The overloads that an operator has, of which `text` names another one: `addmm.foo`."""
+    found = re.fullmatch(rf"(?:(\w+)::)?(\w+)\.(?!(?:{_ENDINGS})\Z)(\w+)", spelling.torch_ops(plain_text := spelling.trimmed(text)) or plain_text)
+    return lookup.by_base(found[2], found[1] or "aten") if found else ()
+
+
 def near_misses(lookup: Lookup, text: str, most: int = 5) -> tuple[str, ...]:
     """Names like this one, best first: same letters in another order of words first, then by likeness."""
     wanted = plain(spelling.trimmed(text)).rpartition(".")[2].lower() or text.lower()

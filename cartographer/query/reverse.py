@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.query import spelling
-from cartographer.query.operators import python_symbols
+from cartographer.query.operators import other_overloads, python_symbols
 from cartographer.store.search_words import plain
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def backwards(reader: Reader, text: str, backend: str | None = None) -> Backward
     """Read `text` as a place, a file, a mangled or demangled symbol; None when it is none of these."""
     text = spelling.trimmed(text)
     for reading in (_place, _generated, _python, _symbol):
+        if reading is _symbol and other_overloads(reader.lookup, text):  # a misspelt overload is no symbol of the operator's name
+            return None
         found = reading(reader, text)
         if found is not None:
             return found if backend is None else _only(found, backend)

@@ -109,6 +109,14 @@ def test_generated_file(reader):
     assert "without a build" in found.note
 
 
+@pytest.mark.parametrize("name", ["add.Tensr", "aten::add.Tensr", "torch.ops.aten.add.Tensr"])
+def test_an_overload_that_there_is_not_names_those_that_there_are(reader, name):
+    with pytest.raises(NotFound) as caught:
+        where(reader, name)
+    assert caught.value.message.endswith("add has no overload 'Tensr'")
+    assert "aten::add.Tensor" in (caught.value.hint or "")
+
+
 def test_a_written_header_that_files_include(tmp_path):
     """`ATen/Functions.h` is no file of the tree, and two generators write one of that name (pytorch issue 26540)."""
     import dataclasses
