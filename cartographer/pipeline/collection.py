@@ -82,13 +82,16 @@ def build_all(
     for number, request in enumerate(given):
         drawn = pages is None or number >= len(given) - pages
         name = request.version or request.source or ""
+        if len(given) > 1:
+            progress.note(f"{number + 1} of {len(given)}: {name}")
         try:
             built(build(BuildRequest(request, None, workers, drawn, shelf=root, beside=beside), progress))
         except CartographerError as error:
             failed.append(Failed(name, error))
         if number + 1 < len(given):
             gc.collect()  # what was read of this one holds itself by cycles
-    refresh(root, progress)
+    if len(failed) < len(given):
+        refresh(root, progress)
     return tuple(failed)
 
 
