@@ -96,6 +96,8 @@ def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple
         if listed is None:
             raise CompareError("this atlas holds no operator list", where=str(db), hint="build it again with `cartographer build`")
         return listed, db
+    if path.is_dir() and (held := database.held_by(path)):
+        raise CompareError("a folder of several atlases", where=text, hint=f"name one of them: {', '.join(held)}")
     if path.exists():
         return operators_of(SourceRequest(source=text), progress), None
     return operators_of(SourceRequest(version=text, repo=repo, from_wheel=wheel, history=HistoryLevel.NONE), progress), None

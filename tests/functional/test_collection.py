@@ -254,3 +254,23 @@ def test_a_release_whose_list_cannot_be_read_though_its_names_were_kept(mini_rep
 
     found = lineage.lineage([*known[:2], replace(known[2], load=fail)], cache, SilentProgress())
     assert (found.releases, found.unread) == (TAGS[:2], TAGS[2:])
+
+
+def test_a_folder_of_several_is_named_as_such(root):
+    """Both where an atlas is asked for and where releases are compared."""
+    several = [f"{root}/{tag}" for tag in TAGS]
+    for words in (["where", "add", "-a", str(root)], ["diff", str(root), several[0]]):
+        error = CliRunner().invoke(commands, words, standalone_mode=False).exception
+        assert isinstance(error, CartographerError)
+        assert (error.message, error.hint) == ("a folder of several atlases", f"name one of them: {', '.join(several)}")
+
+
+def test_processes_without_end_are_not_started(root, monkeypatch):
+    from cartographer.pipeline import building
+
+    asked: list[int] = []
+    monkeypatch.setattr(building, "build", lambda request, _: asked.append(request.workers) or root / "v0.1.0")
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    for words in ([], ["-j", "1"], ["-j", "100000"]):
+        CliRunner().invoke(commands, ["build", "--demo", *words], standalone_mode=False, catch_exceptions=False)
+    assert asked == [3, 1, 24]
