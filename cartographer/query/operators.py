@@ -133,9 +133,9 @@ def python_symbols(lookup: Lookup, module: str, last: str) -> tuple[Through, ...
     """
     folder = "torch/_tensor" if module == "torch.Tensor" else module.replace(".", "/")
     called = [s for s in lookup.symbols_called(last) if s.path.endswith(".py")]
-    own = {f"{folder}.py", f"{folder}/__init__.py"}
+    own = {f"{folder}.py", f"{folder}/__init__.py", *(("torch/tensor.py",) if module == "torch.Tensor" else ())}  # to 1.8
     found = [s for s in called if s.path in own or (module == "torch" and s.path == _OVER_BINDINGS)]
-    if not found and not lookup.by_python(f"{module}.{last}"):
+    if not found and module != "torch.Tensor" and not lookup.by_python(f"{module}.{last}"):  # no function of a file that it imports is its method
         outer = [s for s in called if s.qualname == last]
         path = _imported_soonest(lookup, own, {s.path for s in outer})
         found = [s for s in outer if s.path == path]

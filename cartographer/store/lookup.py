@@ -179,6 +179,10 @@ class Lookup:
                 "SELECT p.path FROM include i JOIN path p ON p.id = i.target WHERE i.file = (SELECT id FROM path WHERE path = ?)", path))
         return tuple(found)
 
+    def length_of(self, path: str) -> int:
+        """The lines of a scanned file; 0 of any other."""
+        return next((lines for (lines,) in self._all("SELECT f.lines FROM file f JOIN path p ON p.id = f.path WHERE p.path = ?", path)), 0)
+
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """The innermost symbol whose lines hold this one."""
         from cartographer.store.symbol_rows import IN_FILE

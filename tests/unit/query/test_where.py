@@ -229,18 +229,27 @@ def test_python_code_without_an_operator(folder, tmp_path):
 
     import sample_atlas
 
-    from cartographer.model.atlas import Symbol
+    from cartographer.model.atlas import FileEntry, Symbol
     from cartographer.store import writer
     from cartographer.store.reader import Reader
 
     symbols = (
         Symbol("is_tensor", "is_tensor", "function", "torch/__init__.py", 500, 510),
         Symbol("THPVariable_cuda", "torch::autograd::THPVariable_cuda", "function", "tools/autograd/templates/python_variable_methods.cpp", 477, 500),
+        Symbol("cuda", "cuda", "class", "torch/_inductor/config.py", 1118, 1200),  # which torch/_tensor.py imports over a few files
+        Symbol("cuda", "_StorageBase.cuda", "method", "torch/storage.py", 87, 90), Symbol("UntypedStorage", "UntypedStorage", "class", "torch/storage.py", 465, 529),
     )
-    writer.write(dataclasses.replace(sample_atlas.atlas(), symbols=symbols), tmp_path)
+    files = tuple(FileEntry(path, "0" * 40, 9, "Python", 2000, includes=includes)
+                  for path, includes in (("torch/_tensor.py", (("torch/_inductor/config.py", 1),)), ("torch/_inductor/config.py", ()), ("torch/storage.py", ())))
+    writer.write(dataclasses.replace(sample_atlas.atlas(), symbols=symbols, files=(*sample_atlas.atlas().files, *files)), tmp_path)
     with Reader(tmp_path) as reader:
         assert [(p.path, p.line) for p in where(reader, "torch.is_tensor").places] == [("torch/__init__.py", 500)]
         assert where(reader, "torch.Tensor.cuda").places[0].what == "binding written by hand"
+        for asked, said in (("_StorageBase.cuda", "_StorageBase.cuda is a method"), ("torch.storage.UntypedStorage.cuda", "UntypedStorage has no cuda of its own")):
+            found = where(reader, asked)
+            assert [(p.path, p.line) for p in found.places] == [("torch/storage.py", 87)]
+            assert found.said.startswith(said)
+        assert where(reader, "torch/storage.py:5000").said == "the file has 2000 lines"
         with pytest.raises(NotFound):
             where(reader, "torch.Tensor.nothing_of_the_kind")
 
