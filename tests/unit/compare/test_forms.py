@@ -12,9 +12,10 @@ from cartographer.compare.operators import compare
 from cartographer.compare.schemas import SCHEMA_IDS
 from cartographer.compare.selection import Selection, check, select
 from cartographer.errors import CompareError
-from cartographer.model.change import Change, Level
+from cartographer.model.change import Change, Comparison, Level
 from cartographer.model.kinds import KINDS, SAME_FUNCTION, Part, part_of, title
 from cartographer.model.oplist import OperatorList, OperatorRow
+from cartographer.pipeline.releases import page
 from cartographer.render.pages.releases import view_of
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -69,6 +70,14 @@ def test_bookkeeping_is_counted_apart():
     assert page.operators == 1
     assert {part.key: part.operators for part in page.parts} == {"break": 0, "maybe": 0, "info": 1, "bookkeeping": 20}
     assert [(kind.title, kind.total) for kind in page.parts[-1].kinds] == [("other keys of the list", 20), ("tags", 20)]
+
+
+def test_a_page_names_the_reasons_that_most_share():
+    changes = [Change("kernel-code-changed", Level.INFO, f"aten::f{n}_{m}", "", fold=f"reason {n}") for n in range(50) for m in range(2 + (n < 3))]
+    (kind,) = view_of(Comparison("1.0", "2.0", tuple(changes))).parts[2].kinds
+    assert (kind.total, len(kind.told), kind.rest) == (103, 40, (20, 10))
+    assert [number for _, number in kind.told[:4]] == [3, 3, 3, 2]
+    assert "20 more for 10 other reasons" in page(Comparison("1.0", "2.0", tuple(changes)))
 
 
 @pytest.mark.parametrize(("change", "part"), [
