@@ -143,10 +143,15 @@ def _sums(changes: Sequence[Change], paint: Paint) -> Iterator[str]:
     for group, members in groupby(sorted(changes, key=rank), key=group_of):
         rows = list(members)
         names = list(dict.fromkeys(c.op.removeprefix("aten::") for c in sorted(rows, key=lambda c: (_reach(c), c.op))))
-        keys = Counter(str(c.detail["key"]) for c in rows if "key" in c.detail and group.startswith(("dispatch", "effective", "kernel-changed")))
+        keys = Counter(key for c in rows if group.startswith(("dispatch", "effective", "kernel-changed", "served")) for key in _keys(c))
         shown = [f"{key} {number:,}" for key, number in sorted(keys.items(), key=lambda item: (-item[1], item[0]))] or names
         more = ", …" if len(shown) > _NAMES else ""
         yield f"  {len(names):>6,} {title(group)}: {paint(', '.join(shown[:_NAMES]) + more, 'dim')}"
+
+
+def _keys(change: Change) -> list[str]:
+    keys = change.detail.get("keys", [change.detail["key"]] if "key" in change.detail else [])
+    return [str(key) for key in keys] if isinstance(keys, list) else []
 
 
 def _groups(changes: Sequence[Change], paint: Paint) -> Iterator[str]:

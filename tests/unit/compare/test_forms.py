@@ -72,6 +72,11 @@ def test_bookkeeping_is_counted_apart():
     assert [(kind.title, kind.total) for kind in page.parts[-1].kinds] == [("other keys of the list", 20), ("tags", 20)]
 
 
+def test_sums_name_the_keys_that_are_served_otherwise():
+    changes = tuple(Change("served-changed", Level.INFO, f"aten::f{n}", "", detail={"key": "MPS", "keys": ["MPS", "Meta"]}) for n in range(70))
+    assert "      70 served otherwise: MPS 70, Meta 70" in FORMS["text"](Comparison("1.0", "2.0", changes), False, False).splitlines()
+
+
 def test_a_page_names_the_reasons_that_most_share():
     changes = [Change("kernel-code-changed", Level.INFO, f"aten::f{n}_{m}", "", fold=f"reason {n}") for n in range(50) for m in range(2 + (n < 3))]
     (kind,) = view_of(Comparison("1.0", "2.0", tuple(changes))).parts[2].kinds
