@@ -83,7 +83,7 @@ def build_all(
         drawn = pages is None or number >= len(given) - pages
         name = request.version or request.source or ""
         if len(given) > 1:
-            progress.note(f"{number + 1} of {len(given)}: {name}")
+            progress.stage(f"{number + 1} of {len(given)}: {name}")
         try:
             built(build(BuildRequest(request, None, workers, drawn, shelf=root, beside=beside), progress))
         except CartographerError as error:

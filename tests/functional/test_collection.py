@@ -124,11 +124,11 @@ def test_one_that_fails_does_not_lose_the_others(root, mini_repo):
 def test_progress_says_which_release_is_built_and_compares_none_after_a_fault(root, mini_repo, tmp_path):
     teller = SilentProgress()
     build_all(requests(mini_repo, "v0.2.0", "v9.9.9"), root, teller, workers=1)
-    assert [note for note in teller.notes if " of 2: " in note] == ["1 of 2: v0.2.0", "2 of 2: v9.9.9"]
+    assert [name for name in teller.seconds if " of 2: " in name] == ["1 of 2: v0.2.0", "2 of 2: v9.9.9"]
     teller = SilentProgress()
     assert len(build_all(requests(mini_repo, "v9.9.9"), root, teller, workers=1)) == 1
     assert "comparing releases" not in teller.seconds
-    assert not any("9.9.9" in note for note in teller.notes)
+    assert not any("9.9.9" in name for name in teller.seconds)
 
 
 def test_all_releases_of_a_repository(mini_repo, tmp_path):
