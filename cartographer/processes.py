@@ -10,7 +10,8 @@ import multiprocessing
 import os
 import pickle
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from types import MemberDescriptorType
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
     from typing import Any
 
+    Begun = list["Beside[Any]"]
     Reducer = Callable[[Any], tuple[Callable[..., Any], tuple[Any, ...]]]
 
 T = TypeVar("T")
@@ -116,38 +118,65 @@ class Beside(Generic[T]):
             sent = self._answer.recv_bytes()
         except (EOFError, OSError):
             sent = b""
-        self._answer.close()
-        self._process.join()
+        self.end()
         if not sent:
             return self._work()
         with collector_at_rest():
             found: T = pickle.loads(sent)  # noqa: S301 - from our own copy, through a pipe that no other process holds
         return found
 
+    def end(self) -> None:
+        """Let go of the work: a process that has not sent its result is ended."""
+        if self._process is None or self._answer is None or self._answer.closed:
+            return
+        self._answer.close()
+        self._process.kill()
+        self._process.join()
+
+
+_begun: ContextVar[Begun | None] = ContextVar("_begun", default=None)
+
+
+@contextmanager
+def none_left() -> Iterator[None]:
+    """Work that was begun beside ends with what is done inside, also where that fails before it asks for the result."""
+    begun: Begun = []
+    around = _begun.set(begun)
+    try:
+        yield
+    finally:
+        _begun.reset(around)
+        for made in begun:
+            made.end()
+
 
 def beside(work: Callable[[], T], *, workers: int = 2) -> Beside[T]:
     """Begin `work` in a copy of this process. Its result must not depend on what happens here in the meantime; it travels
-    back as a value. With one worker, or on a platform without such copies, nothing is begun before it is asked for.
+    back as a value. With one worker, in such a copy, or on a platform without them, nothing is begun before it is asked for.
     """
-    if workers < 2 or not can_fork():
+    if workers < 2 or not can_fork() or multiprocessing.current_process().daemon:
         return Beside(work)
     context = multiprocessing.get_context("fork")
     answer, end = context.Pipe(duplex=False)
     with warnings.catch_warnings(), interrupts_are_ours():
         warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the copy does not use it
-        process = context.Process(target=_send, args=(work, end), daemon=True)
+        process = context.Process(target=_send, args=(work, answer, end), daemon=True)
         process.start()
     end.close()
-    return Beside(work, process, answer)
+    made = Beside(work, process, answer)
+    if (begun := _begun.get()) is not None:
+        begun.append(made)
+    return made
 
 
-def _send(work: Callable[[], object], end: Connection) -> None:
+def _send(work: Callable[[], object], answer: Connection, end: Connection) -> None:
     """In the copy: the result, pickled; nothing at all when the work fails."""
+    answer.close()  # else a result that nobody waits for any more would be waited with for ever
     gc.disable()
     try:
         sent = packed(work())
     except BaseException:  # noqa: BLE001 - whatever it is, it is met again where the result is wanted
         sent = b""
-    end.send_bytes(sent)
-    end.close()
+    with suppress(OSError):  # nobody waits for it any more
+        end.send_bytes(sent)
     os._exit(0)  # nothing of ours is to be torn down here: it all belongs to the process that we copy

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cartographer.progress import Progress
 
 _CHECKSUM = 4  # bytes
+_USE = "in-use"  # the lock that all who work in the cache share
 ENVIRONMENT = "CARTOGRAPHER_CACHE"
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
@@ -163,14 +164,35 @@ class Cache:
             return
         path = self.folder("locks") / f"{name}.lock"
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+            handle = _open(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise write_error(error, path) from error
         try:
             _acquire(handle, path, progress, patience)
+            if name != _USE:
+                _sign(handle)
             yield Lock(handle)
         finally:
-            os.close(handle)
+            _close(handle)
+
+    @contextlib.contextmanager
+    def in_use(self, progress: Progress | None = None) -> Iterator[None]:
+        """Work in the cache: any number may at once, and what they found there stays until all have ended. Where there can be no such
+        lock, as in a cache of somebody else's, the work goes on without.
+        """
+        path = self.root / "locks" / f"{_USE}.lock"
+        handle = None
+        with contextlib.suppress(OSError, CheckoutError):
+            missing = self.writable and not path.exists()
+            handle = _open(self.folder("locks") / path.name, os.O_RDONLY | os.O_CREAT) if missing else _open(path, os.O_RDONLY)
+        if handle is None:
+            yield
+            return
+        try:
+            _acquire(handle, path, progress, 24 * 3600, shared=True)
+            yield
+        finally:
+            _close(handle)
 
     def entries(self) -> tuple[CacheEntry, ...]:
         """What the cache holds, by kind and name."""
@@ -184,16 +206,19 @@ class Cache:
         return tuple(found)
 
     def clean(self, kinds: frozenset[str] | None = None) -> int:
-        """Remove everything, or the kinds named; gives the bytes that became free. A build in progress is an error."""
+        """Remove everything, or the kinds named; gives the bytes that became free. A build in progress is an error, and so is a git
+        that a killed build left behind, which holds the lock of what it fetches into.
+        """
         freed = 0
-        chosen = [entry for entry in self.entries() if kinds is None or entry.kind in kinds]
-        for entry in chosen:
-            with self.lock(f"{entry.kind}-{entry.name}", patience=0):
-                try:
-                    shutil.rmtree(entry.path) if entry.path.is_dir() else entry.path.unlink()
-                except OSError as error:
-                    raise write_error(error, entry.path) from error
-            freed += entry.size
+        with self.lock(_USE, patience=0):
+            chosen = [entry for entry in self.entries() if kinds is None or entry.kind in kinds]
+            for entry in chosen:
+                with self.lock(f"{entry.kind}-{entry.name}", patience=0):
+                    try:
+                        shutil.rmtree(entry.path) if entry.path.is_dir() else entry.path.unlink()
+                    except OSError as error:
+                        raise write_error(error, entry.path) from error
+                freed += entry.size
         return freed
 
 
@@ -236,35 +261,65 @@ def write_whole(target: Path, data: bytes) -> None:
         raise write_error(error, target) from error
 
 
-def _acquire(handle: int, path: Path, progress: Progress | None, patience: float) -> None:
+_handles: set[int] = set()  # of the locks that this process holds
+
+
+def _open(path: Path, flags: int) -> int:
+    handle = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), 0o644)
+    _handles.add(handle)
+    return handle
+
+
+def _close(handle: int) -> None:
+    if handle in _handles:
+        _handles.discard(handle)
+        os.close(handle)
+
+
+def _let_go() -> None:
+    """In a copy of this process: the locks are its parent's, and end with it, however long the copy lives."""
+    for handle in tuple(_handles):
+        with contextlib.suppress(OSError):
+            _close(handle)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+def _acquire(handle: int, path: Path, progress: Progress | None, patience: float, *, shared: bool = False) -> None:
     """Take the lock, waiting for its holder; the kernel frees it when the holder ends, however it ends."""
-    if not _try_lock(handle):
+    if not _try_lock(handle, shared=shared):
         holder = os.pread(handle, 200, 0).decode("utf-8", "replace").strip() if hasattr(os, "pread") else ""
         told = f" ({holder})" if holder else ""
         if progress is not None and patience > 0:
             progress.note(f"another cartographer{told} works in this cache; waiting for it")
         limit = time.monotonic() + patience
-        while not _try_lock(handle):
+        while not _try_lock(handle, shared=shared):
             if time.monotonic() >= limit:
                 raise CheckoutError(
                     f"another cartographer{told} is using this part of the cache", where=str(path),
                     hint=f"Wait until it has ended, or let {ENVIRONMENT} name another folder.",
                 )
             time.sleep(0.2)
+
+
+def _sign(handle: int) -> None:
+    """Write into a lock who holds it."""
     with contextlib.suppress(OSError):
         os.ftruncate(handle, 0)
         os.lseek(handle, 0, os.SEEK_SET)
         os.write(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
 
 
-def _try_lock(handle: int) -> bool:
-    """Lock an open file without waiting; where the system has no file locks, every try succeeds."""
+def _try_lock(handle: int, *, shared: bool) -> bool:
+    """Lock an open file without waiting, for us alone or with others; where the system has no file locks, every try succeeds."""
     try:
         import fcntl
     except ImportError:  # Windows: two builds at once are told apart by the atomic swaps alone
         return True
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError as error:
         return error.errno not in {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES}  # others: a file system without locks
     return True

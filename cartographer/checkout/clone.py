@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING
 
 from cartographer.checkout import refs
-from cartographer.checkout.cache import write_error
+from cartographer.checkout.cache import Cache, write_error
 from cartographer.checkout.fetch_report import FetchReport
 from cartographer.checkout.git import Git, GitError, objects_of, progress_parser
 from cartographer.checkout.git_tree import parse_listing, repository_refs
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from cartographer.checkout.cache import Cache
     from cartographer.progress import Progress
 
 DEFAULT_URL = "https://github.com/pytorch/pytorch"
@@ -52,6 +51,12 @@ def store_path(cache: Cache, url: str) -> Path:
         return cache.root / KIND / "pytorch.git"
     name = re.sub(r"[^\w.-]", "-", url.rstrip("/").rpartition("/")[2].removesuffix(".git"))[:40] or "repository"
     return cache.root / KIND / f"{name}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.git"
+
+
+def own_clone() -> Path | None:
+    """The git directory of our own clone of PyTorch, if this user's cache has one."""
+    path = store_path(Cache(), DEFAULT_URL)
+    return path if (path / "HEAD").exists() else None
 
 
 class Store:
@@ -145,6 +150,12 @@ class Store:
     def tags(self) -> dict[str, str]:
         """The tags that are here."""
         return {ref: commit for ref, commit in self._refs().items() if ref.startswith("refs/tags/")} if self.exists else {}
+
+    def tags_at_hand(self) -> dict[str, str]:
+        """Those of them whose files are here too: what can be opened without the remote."""
+        levels = tuple(f"{_MARKS}/{level.value}/" for level in _RANK)
+        whole = {ref.rpartition("/")[2] for ref in self._refs() if ref.startswith(levels)} if self.exists else set()
+        return {ref: commit for ref, commit in self.tags().items() if commit in whole}
 
     def bring(self, wanted: refs.Resolved, level: HistoryLevel, of_releases: Callable[[str], bool] | None = None) -> None:
         """Fetch what is lacking. What has come stays, whatever happens; calling again goes on from there.

@@ -81,9 +81,18 @@ def open_tree(
     return tree
 
 
-def remote_tags(url: str | None, progress: Progress) -> Mapping[str, str]:
-    """All tags of a remote repository, full name -> commit; those in the cache when it cannot be reached. Raises Unreachable."""
+def remote_tags(url: str | None, progress: Progress, *, offline: bool = False) -> Mapping[str, str]:
+    """All tags of a remote repository, full name -> commit; those in the cache when it cannot be reached. `offline`: those that
+    the cache holds the files of. Raises Unreachable.
+    """
     store = Store(Cache(), url or DEFAULT_URL, progress)
+    if offline:
+        here, known = store.tags_at_hand(), store.tags()
+        if not here:
+            raise Unreachable("no release is in the cache", where=store.url, hint="Leave out --offline to fetch them.")
+        if len(here) < len(known):
+            progress.note(f"{len(here)} of the {len(known)} tags that the cache knows are meant: of the others it holds no files")
+        return here
     try:
         return store.remote_tags()
     except Unreachable as lost:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _COMMIT = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
-_RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)((?:\.?(?:a|b|rc|dev|post)|-rc)\d*)?", re.ASCII)
+# v1.7.0, and v1.0.0.post2, which is a release too; v1.7.0-rc3, v1.0.0a0 and 2.0.dev1 only come before one
+_RELEASE = re.compile(r"v?(?P<numbers>\d+(?:\.\d+)*)(?:\.?post(?P<post>\d*)|(?P<before>(?:\.?(?:a|b|rc|dev)|-rc)\d*))?", re.ASCII)
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//")
 
 
@@ -111,19 +112,22 @@ def unknown_version(version: str, known: Iterable[str], where: str) -> UnknownVe
 def numbers(version: str) -> tuple[int, ...]:
     """(2, 11, 0) of "v2.11.0-rc3"; () when it is no release."""
     match = _RELEASE.fullmatch(version)
-    return tuple(int(part[:9]) for part in match[1].split(".")) if match else ()
+    return tuple(int(part[:9]) for part in match["numbers"].split(".")) if match else ()
 
 
-def release_order(version: str) -> tuple[tuple[int, ...], bool, str]:
-    """A sort key: by number, release candidates before their release."""
+def release_order(version: str) -> tuple[tuple[int, ...], int, str]:
+    """A sort key: by number, release candidates before their release, post releases after it."""
     match = _RELEASE.fullmatch(version)
-    return (numbers(version), bool(match) and not match[2], version) if match else ((), False, version)
+    if match is None:
+        return (), 0, version
+    turn = 0 if match["before"] else 1 if match["post"] is None else 2 + int(match["post"][:9] or "0")
+    return numbers(version), turn, version
 
 
 def is_release(tag: str) -> bool:
-    """Whether a tag names a release proper: v2.11.0, not v2.11.0-rc3 and not ciflow/trunk/1."""
+    """Whether a tag names a release proper: v2.11.0 or v1.0.0.post2, not v2.11.0-rc3 and not ciflow/trunk/1."""
     match = _RELEASE.fullmatch(tag)
-    return match is not None and not match[2] and "." in tag
+    return match is not None and not match["before"] and "." in match["numbers"]
 
 
 def _is_id(text: bytes) -> bool:

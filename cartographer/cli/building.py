@@ -50,6 +50,7 @@ def build_command(
     from dataclasses import replace
 
     from cartographer import progress
+    from cartographer.checkout.cache import Cache
     from cartographer.checkout.open import SourceRequest
     from cartographer.errors import UsageError
     from cartographer.model.source import HistoryLevel
@@ -63,11 +64,11 @@ def build_command(
     if len(sources) > 1 and versions:
         raise UsageError("several sources state their versions themselves", hint="leave the versions out")
     teller = progress.for_terminal(quiet=quiet)
-    with short_lived(), closing(teller):
+    with short_lived(), closing(teller), Cache().in_use(teller):
         if demo:
             requests: tuple[SourceRequest, ...] = (_demo(),)
         elif all_releases:
-            requests = collection.every_release(repo, sources, teller)
+            requests = collection.every_release(repo, sources, teller, offline=offline)
         else:
             requests = tuple(SourceRequest(v, repo, s, origin == "wheel") for v in versions or (None,) for s in sources or (None,))
         if not demo:

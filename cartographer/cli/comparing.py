@@ -100,7 +100,8 @@ def history_command(
 ) -> int:  # fmt: skip
     """In which release OP came, what changed since, and when it went.
 
-    Without options: over all tags of the clone in the cache, and every atlas on this machine.
+    Without --repo, --wheel and --source: over all release tags of the clone in the cache, if there is one, and every atlas
+    on this machine. The network is never reached.
     """
     from cartographer import progress
     from cartographer.compare.forms import timeline_json, timeline_text

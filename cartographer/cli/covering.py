@@ -53,7 +53,7 @@ def verify_command(named: str | None, interpreter: str, everything: bool, atlas:
     with open_atlas(named or atlas) as reader:
         info, folder = reader.info(), reader.path.parent
         operators = tuple(reader.operators())
-    verdict = verify.compare(operators, info.source.version, verify.ask(interpreter))
+    verdict = verify.compare(operators, info.source.version, verify.ask(interpreter, verify.namespaces(operators)))
     with contextlib.suppress(OSError):  # an atlas that can only be read is compared all the same
         verified.keep(folder, verify.outcome(verdict, info.inputs))
     if as_json:

@@ -32,7 +32,7 @@ class Selection:
         return (
             change.level >= self.level
             and (not self.ops or any(_matches(change.op, glob) for glob in self.ops))
-            and (not self.backend or self.backend in _keys(change))
+            and (not self.backend or self.backend.lower() in _keys(change))
             and (not self.kinds or change.id in self.kinds)
             and (self.core is None or change.op in self.core)
         )
@@ -43,10 +43,10 @@ def _matches(name: str, glob: str) -> bool:
     return any(fnmatchcase(spelled, glob) for spelled in (name, short, short.partition(".")[0]))
 
 
-def _keys(change: Change) -> tuple[object, ...]:
-    """The dispatch keys that a change is of."""
+def _keys(change: Change) -> tuple[str, ...]:
+    """The dispatch keys that a change is of, in lower case: people write `cuda` for CUDA."""
     keys = change.detail.get("keys", change.detail.get("backends"))
-    return tuple(keys) if isinstance(keys, list) else (change.detail.get("key"),)
+    return tuple(str(key).lower() for key in (keys if isinstance(keys, list) else (change.detail.get("key"),)))
 
 
 def select(comparison: Comparison, selection: Selection) -> Comparison:
@@ -61,8 +61,9 @@ def check(selection: Selection, old: OperatorList, new: OperatorList) -> tuple[s
     """
     rows = [*old.rows.values(), *new.rows.values()]
     known = {key for row in rows for key in row.dispatch}
-    if selection.backend and selection.backend not in known:
-        near = get_close_matches(selection.backend, sorted(known), 3, 0.5)
+    spelled = {key.lower(): key for key in sorted(known)}
+    if selection.backend and selection.backend.lower() not in spelled:
+        near = [spelled[key] for key in get_close_matches(selection.backend.lower(), spelled, 3, 0.5)]
         raise CompareError(f"neither release has the dispatch key {selection.backend!r}", hint=f"Did you mean {', '.join(near)}?" if near else None)
     if unknown := sorted(set(selection.kinds) - KINDS):
         near = get_close_matches(unknown[0], sorted(KINDS), 3, 0.5)

@@ -9,14 +9,15 @@ libraries that the defaults ask for are found. What that view does not hold gets
 from __future__ import annotations
 
 import fnmatch
+import operator
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.expand.conditions import combined, evaluate
+from cartographer.expand.conditions import NEWEST, combined, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cartographer.dispatch.cmake import Project, Setting, Source
 
@@ -32,10 +33,17 @@ COMPILER: dict[str, int] = {
     "C10_MOBILE": 0, "C10_IOS": 0, "TARGET_OS_IPHONE": 0, "__HIP_PLATFORM_AMD__": 0, "__HIP_PLATFORM_HCC__": 0, "__HIPCC__": 0,
     "__aarch64__": 0, "__s390x__": 0, "__powerpc__": 0, "FBCODE_CAFFE2": 0,
 }  # fmt: skip
-NEWEST = 10**6  # versions of CUDA, cuDNN, ...: the build has current ones
 _FALSE = frozenset({"", "0", "OFF", "NO", "FALSE", "N", "IGNORE", "NOTFOUND"})
 _TRUE = frozenset({"1", "ON", "YES", "TRUE", "Y"})
 _CMAKE_WORD = re.compile(r'"[^"]*"|[()]|[^\s()"]+')
+_OF_ONE = frozenset({"DEFINED", "TARGET", "EXISTS", "COMMAND", "POLICY", "TEST", "IS_DIRECTORY", "IS_SYMLINK", "IS_ABSOLUTE", "IS_READABLE", "IS_WRITABLE", "IS_EXECUTABLE"})
+_ORDERS: dict[str, Callable[[list[int], list[int]], bool]] = {
+    "LESS": operator.lt, "LESS_EQUAL": operator.le, "EQUAL": operator.eq, "GREATER_EQUAL": operator.ge, "GREATER": operator.gt,
+}  # fmt: skip
+_GRAMMAR = frozenset({"AND", "OR", "NOT", "STREQUAL", "MATCHES", "IN_LIST", *_OF_ONE, *_ORDERS, *(f"VERSION_{order}" for order in _ORDERS)})
+# What CMake's regular expressions lack, and groups that are repeated: those may take for ever.
+_NOT_OURS = re.compile(r"\)[*+{]|[*+?][*+?]|\(\?|\[\[|--|&&|~~|\|\|")
+_CHOICES, _MOST_CHOICES = re.compile(r"[|*+?]"), 16
 _TESTS = re.compile(r"(?:\A|/)(?:tests?|benchmarks?|examples?)/|_tests?\.\w+\Z|(?:\A|/)test_[^/]*\Z")
 
 
@@ -206,7 +214,7 @@ class Build:
         names = re.findall(r"(!\s*\(?\s*(?:defined\s*\(?\s*)?|NOT\s+\(?\s*)?\b([A-Z_][A-Z0-9_]{2,})\b", condition)
         words = []
         for negated, name in names:
-            if name in ("AND", "OR", "NOT", "STREQUAL", "MATCHES", "DEFINED", "VERSION_LESS", "TARGET"):
+            if name in _GRAMMAR:
                 continue
             word = re.sub(r"\A(?:CAFFE2_)?(?:USE_|AT_|BUILD_|C10_|TORCH_)+|_ENABLED\Z|\A_+|_+\Z", "", name).lower()
             on = bool(self._value(name)) if name not in VIEW else VIEW[name] not in _FALSE
@@ -217,22 +225,37 @@ class Build:
         return words or [re.sub(r"\s+", " ", condition)]
 
 
-def _compared(left: str, operator: str, right: str) -> bool | None:
-    if operator in ("STREQUAL", "MATCHES"):
-        return left == right if operator == "STREQUAL" else re.search(right, left) is not None
-    if not re.fullmatch(r"[\d.]+", left) or not re.fullmatch(r"[\d.]+", right):
+def _compared(left: str, sign: str, right: str) -> bool | None:
+    """A comparison of CMake's; None for one that we do not know, or that cannot be told."""
+    if sign in ("STREQUAL", "MATCHES"):
+        return None if "${" in right else left == right if sign == "STREQUAL" else _matches(left, right)
+    holds = _ORDERS.get(sign.removeprefix("VERSION_"))
+    if holds is None:
+        return None
+    if not all(re.fullmatch(r"[0-9.]{1,99}", side) for side in (left, right)):
         # The newest CMake: whatever version is asked for, it is there.
-        return operator.endswith(("GREATER", "GREATER_EQUAL")) if left == VIEW["CMAKE_VERSION"] else None
-    mine, asked = ([int(p) for p in side.split(".") if p] for side in (left, right))
-    match operator.removeprefix("VERSION_"):
-        case "EQUAL":
-            return mine == asked
-        case "LESS":
-            return mine < asked
-        case "GREATER":
-            return mine > asked
-        case _:
-            return mine >= asked
+        return "GREATER" in sign if left == VIEW["CMAKE_VERSION"] else None
+    return holds(_version(left), _version(right))
+
+
+def _version(text: str) -> list[int]:
+    """2.0 is 2, as CMake has it."""
+    parts = [int(part) for part in text.split(".") if part]
+    while parts and not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def _matches(text: str, pattern: str) -> bool | None:
+    """Whether a regular expression of CMake's is found in a text. The pattern is the tree's: None for one that is none, or that may
+    take for ever.
+    """
+    if _NOT_OURS.search(pattern) or len(_CHOICES.findall(pattern)) > _MOST_CHOICES:
+        return None
+    try:
+        return re.search(pattern, text) is not None
+    except (re.error, OverflowError, RecursionError):
+        return None
 
 
 class _CMakeCondition:
@@ -272,15 +295,15 @@ class _CMakeCondition:
             return None
         word = self._words[self._at]
         self._at += 1
-        if word in ("DEFINED", "TARGET", "EXISTS", "COMMAND", "IS_DIRECTORY", "POLICY"):
+        if word in _OF_ONE:
             self._at += 1
-            return False if word == "DEFINED" and self._words[self._at - 1].startswith("ENV") else None
-        operator = self._words[self._at] if self._at < len(self._words) else ""
-        if operator in ("STREQUAL", "MATCHES", "EQUAL", "VERSION_LESS", "VERSION_GREATER", "VERSION_GREATER_EQUAL", "GREATER", "LESS"):
+            return False if word == "DEFINED" and "".join(self._words[self._at - 1 : self._at]).startswith("ENV") else None
+        sign = self._words[self._at] if self._at < len(self._words) else ""
+        if sign not in ("", "AND", "OR", "(", ")"):
             right = self._words[self._at + 1].strip('"') if self._at + 1 < len(self._words) else ""
             self._at += 2
             left = VIEW.get(word.strip('"').removeprefix("${").removesuffix("}"))
-            return None if left is None else _compared(left, operator, right)
+            return None if left is None else _compared(left, sign, right)
         name = word.strip('"').removeprefix("${").removesuffix("}")
         if name.upper() in _TRUE | _FALSE:
             return name.upper() in _TRUE

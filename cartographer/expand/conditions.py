@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # What a name is worth: 0 or 1 for switches, a number for versions, None when unknown, and False when it is not defined.
 Value = int | None
+NEWEST = 10**9  # what versions of CUDA, cuDNN and compilers count as: a build has current ones
 _PRECEDENCE = {
     "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6,
 }  # fmt: skip

@@ -79,7 +79,7 @@ class MacroTable:
             return self._macro(*self._best(here)[-1])
         headers = [c for c in candidates if c[0] != path and c[1].undefined == 0]
         if len(headers) > 1:
-            reach = self._reachable(path)
+            reach = self.reachable(path)
             headers = self._best([c for c in headers if c[0] in reach] or headers)
         if len(headers) > 1:
             near = [c for c in headers if c[0].rpartition("/")[0] == path.rpartition("/")[0]]
@@ -101,7 +101,8 @@ class MacroTable:
             self._ready[key] = macro_of(definition, path)
         return self._ready[key]
 
-    def _reachable(self, path: str) -> frozenset[str]:
+    def reachable(self, path: str) -> frozenset[str]:
+        """The headers that a file includes, and those that they include."""
         if path not in self._reach:
             seen: set[str] = set()
             todo = [path]

@@ -177,7 +177,7 @@ class Resolver:
         for op in self._operators(name):
             chain = op.kernels.get(backend)
             if chain is not None and chain.status is Status.RESOLVED and chain.steps:
-                step = places.main_step(chain)
+                step = places.own_step(chain)
                 return Answer(step.symbol, step.path, step.line, ("operator", op.name))
         return self._not_here(f"{name} on {backend}", "", f"no {backend} kernel of {name} is known")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.guide.owners import Owners
+from cartographer.model.backend import in_order
 from cartographer.model.operator import Origin, Status
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ _KINDS = {
     "meta": "meta function", "docs": "documentation", "index": "index of the docs", "opinfo": "OpInfo", "tests": "tests", "decomposition": "decomposition",
     "reference": "Python reference", "compatibility": "exempt from the schema check",
 }  # fmt: skip
-_LEAST_BACKENDS = ("CPU", "CUDA", "MPS", "Meta", "SparseCPU", "SparseCUDA", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
 _COMPOSITE = {"math kernel": "composite kernel (implicit)", "default backend kernel": "composite kernel (explicit)"}
 _EVERY_TEST = 4  # test files over every OpInfo that are named; the rest is counted
 _PURPOSES = {
@@ -91,7 +91,7 @@ def _kernels(overloads: tuple[Operator, ...]) -> Iterator[Touch]:
     for op in overloads:
         if op.origin is not Origin.GENERATED:
             yield Touch("yaml row" if op.origin is Origin.YAML else "declaration", op.declared.path, op.declared.line, op.name.partition("::")[2])
-    for key in _LEAST_BACKENDS:
+    for key in in_order({key for op in overloads for key in op.kernels}):
         for op in overloads:
             yield from _of_backend(op, key)
 
@@ -135,8 +135,10 @@ def _own(chain: Chain) -> Iterator[tuple[str, str, int, str]]:
             return
 
 
-def main_step(chain: Chain) -> Step:
-    """What a reader looks for: the function registered to the operator's own stub, else the one that the dispatcher calls."""
+def own_step(chain: Chain) -> Step:
+    """What one changes to change the operator alone: the function registered to its own stub, else the one that the dispatcher
+    calls. (`query.where.main_step` goes on to the function that does the work, which may be shared with others.)
+    """
     own = [role for role, *_ in _own(chain)]
     kernels = [step for step in chain.steps if step.role in ("registration", "kernel")]
     return next((s for s in kernels if s.role == "kernel"), kernels[0]) if "registration" in own else chain.steps[0]

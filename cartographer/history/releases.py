@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from cartographer.checkout import refs
 
 if TYPE_CHECKING:
     from cartographer.history.commits import Commits
@@ -14,8 +15,6 @@ Tags = tuple[tuple[str, str], ...]
 
 _NONE, _UNSEEN = -1, -2
 
-_RELEASE = re.compile(r"v?(\d+(?:\.\d+)+(?:\.post\d+)?)")  # v1.7.0; candidates and alphas are no releases
-
 
 def tags(git: Git) -> Tags:
     """(tag, commit) of all releases, in the order of their versions."""
@@ -24,9 +23,9 @@ def tags(git: Git) -> Tags:
     for row in out.splitlines():
         name, *objects = row.split(" ")
         commits = [ident for kind, ident in zip(objects[::2], objects[1::2], strict=True) if kind == "commit"]
-        if commits and _RELEASE.fullmatch(name):
+        if commits and refs.is_release(name):
             found.append((name, commits[-1]))
-    return tuple(sorted(found, key=lambda tag: ([int(part) for part in re.findall(r"\d+", tag[0])], tag[0])))
+    return tuple(sorted(found, key=lambda tag: refs.release_order(tag[0])))
 
 
 def firsts(git: Git, commits: Commits, releases: Tags) -> list[int]:
@@ -55,8 +54,8 @@ def firsts(git: Git, commits: Commits, releases: Tags) -> list[int]:
 
 
 def _minor(release: str) -> tuple[int, int]:
-    major, minor = re.findall(r"\d+", release)[:2]
-    return int(major), int(minor)
+    major, minor = refs.numbers(release)[:2]
+    return major, minor
 
 
 def _follows(minor: tuple[int, int], known: set[tuple[int, int]]) -> bool:

@@ -89,7 +89,7 @@ def _date(asked: _Question) -> tuple[Strata, bool]:
     reasons = [text for text in (reason, clone.before(history), gaps.told(files)) if text]
     for text in reasons:
         asked.progress.note(text)
-    asked.progress.stage("Finding eras and imports")
+    asked.progress.stage("finding eras and imports")
     joined = {merge: walked.notes.folders.get(merge, "") for merge, _ in eras.joins(history)}
     surviving = Counter[int]()
     for file in files.values():

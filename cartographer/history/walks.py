@@ -51,7 +51,7 @@ def by_lines(
     walk = Walk(commits, pairs, Ignored(unread, reader, pairs), _notes(commits))
     try:
         stream.begin(range(kept.take_up(walk), len(commits)))
-        progress.stage("Dating lines", len(stream.fresh) or len(commits))
+        progress.stage("dating lines", len(stream.fresh) or len(commits))
         files = tip.read(git, commits, pairs)
         meanwhile()
         _go(walk, stream.events(), progress, stream.fresh, kept)
@@ -71,7 +71,7 @@ def by_files(git: Git, commits: Commits, progress: Progress) -> Walked:
     """Which commits made, changed and renamed which files; no content is looked at."""
     pairs = Pairs(git, None)
     walk = Walk(commits, pairs, Ignored(frozenset(), git.blobs(), pairs), _notes(commits))
-    progress.stage("Dating files", len(commits))
+    progress.stage("dating files", len(commits))
     _go(walk, raw.events(git, commits, range(len(commits))), progress, None)
     return Walked(tip.read(git, commits), walk.states[commits.tip], walk.notes)
 

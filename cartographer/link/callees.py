@@ -14,7 +14,6 @@ from cartographer.link.choice import BRANCHES, base_of, name_words, other_types
 from cartographer.link.conditions import is_rare, is_switched, of_few_types, text, together, weight
 from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
-from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.reach import OperatorCall
 from cartographer.link.steps import (
     BEFORE,
@@ -26,6 +25,7 @@ from cartographer.link.steps import (
     served,
     trimmed,
 )
+from cartographer.model.backend import DENSE, MAIN, device_of_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -43,8 +43,6 @@ STEPS = 17  # the longest way that is shown
 BESIDES = 5  # operators shown that an entry calls besides its own way
 COMMON = 30  # an operator that so many others call is a tool, not the work itself
 COMPOSITE = frozenset(("math kernel", "nested kernel", "catch all"))  # the dispatcher's words for what serves a composite
-_DENSE = ("CPU", "CUDA", "MPS", "XPU")
-MAIN_KEYS = ("CUDA", "CPU", "MPS")  # whose kernels are all in the tree: for these a missing one is an answer of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +106,9 @@ class Callees:
         """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices and for those of
         another layout.
         """
-        if key not in _DENSE:
+        if key not in DENSE:
             return []
-        sites = self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).sites(start)
+        sites = self.tree.graph(device_of_key(key)).sites(start)
         here, elsewhere = {c.site.called.operators for c in calls if c.site.called is not None}, self.tree.search(key).elsewhere
         others = [OperatorCall(s, ()) for s in sites if s.called is not None and s.called.operators not in here and elsewhere(s)]
         return self.shown(tuple(others), start, key)[:BEFORE]
@@ -134,7 +132,7 @@ class Callees:
     def _step(self, call: OperatorCall, key: str) -> Step:
         """The step of a call, which says so when the operator has no kernel for this key."""
         step, called = call_step(call), call.site.called
-        return served(step, key, called.operators, self.tree.by_name.by_name) if key in MAIN_KEYS and called is not None else step
+        return served(step, key, called.operators, self.tree.by_name.by_name) if key in MAIN and called is not None else step
 
     def beside(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> list[Step]:
         """Operators that bear this one's name among others and that the entry calls where run time decides:
@@ -252,7 +250,7 @@ class Callees:
                 return False
             if target.dispatch.get(key) in COMPOSITE and (call.hops or weight(call.site.conditions) > 0 or self.callers(target.name) > COMMON):
                 return False
-        return key in _DENSE or (base_of(target.name) == operator.base.strip("_") and target.dispatch.get(key) == "kernel")
+        return key in DENSE or (base_of(target.name) == operator.base.strip("_") and target.dispatch.get(key) == "kernel")
 
 
 def _in_any_case(call: OperatorCall, operator: Operator) -> bool:

@@ -222,6 +222,8 @@ class CallGraph:
             return spot.site("stub", last, stub=stub, never=other and not host, host=host)
         if title := self._library(name, spot):
             return spot.site("library", name, library=title)
+        if self.device == "mps" and name in METAL_REQUESTS:  # in the library's own methods
+            return spot.site("metal", name, texts=self.handed.requests.texts(spot))
         if self.device == "cuda" and (strings := tuple(self.handed.strings(spot))):
             return spot.site("jit", name, given=strings)
         if self.device == "cpu" and last in CPU_LOOPS:

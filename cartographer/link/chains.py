@@ -14,17 +14,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.link.bound import bound_by
-from cartographer.link.callees import COMPOSITE, MAIN_KEYS, STEPS, Below, Callees
+from cartographer.link.callees import COMPOSITE, STEPS, Below, Callees
 from cartographer.link.descent import Descent
-from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import generated_steps
-from cartographer.link.index import CLASSES
+from cartographer.link.index import CLASSES, DEVICES
 from cartographer.link.questions import questions
 from cartographer.link.raising import IN_CUDA, only_raises
 from cartographer.link.redispatch import sent_on
 from cartographer.link.sending import packed, unpacked
 from cartographer.link.steps import definition_step, noted, served, trimmed
 from cartographer.link.tree import Tree, tree_of
+from cartographer.model.backend import FIRST, MAIN, device_of_key
 from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
     from cartographer.model.location import Location
 
-KEYS = (
-    "CUDA", "CPU", "MPS", "XPU", "Meta", "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA", "QuantizedCPU", "QuantizedCUDA",
+KEYS = (  # whose chains are followed also where another key's kernel serves them
+    *FIRST, "SparseCPU", "SparseCUDA", "SparseCsrCPU", "SparseCsrCUDA", "QuantizedCPU", "QuantizedCUDA",
     "MkldnnCPU", "NestedTensorCPU", "NestedTensorCUDA",
 )  # fmt: skip
 DECORATORS = 20  # lines that a Python function's decorators may take
@@ -62,11 +62,12 @@ def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
     """
     maker = ChainMaker(tree)
     _ = maker.callers, maker.questions
-    first, second = (tuple(k for k in KEYS if (DEVICE_OF_KEY[k] in _SECOND) is chosen) for chosen in (False, True))
+    keys = (*KEYS, *_further(tree.operators))
+    first, second = (tuple(k for k in keys if (device_of_key(k) in _SECOND) is chosen) for chosen in (False, True))
     theirs = beside(lambda: packed(maker.of(operator, second) for operator in tree.operators), workers=workers)
     ours = [maker.of(operator, first) for operator in tree.operators]
     return {
-        operator.name: {key: chain for key in KEYS if (chain := mine.get(key) or their.get(key)) is not None}
+        operator.name: {key: chain for key in keys if (chain := mine.get(key) or their.get(key)) is not None}
         for operator, mine, their in zip(tree.operators, ours, unpacked(theirs.result()), strict=True)
     }
 
@@ -85,9 +86,9 @@ class ChainMaker:
         """The chains of one operator."""
         found = {}
         for key in keys:
-            if _outcome(operator, key) == "missing" and key not in MAIN_KEYS:
-                continue
-            found[key] = self.chain(operator, key)
+            outcome = _outcome(operator, key)
+            if key in MAIN or (outcome == "kernel" if key not in KEYS else outcome != "missing"):
+                found[key] = self.chain(operator, key)
         return found
 
     def chain(self, operator: Operator, key: str) -> Chain:
@@ -115,7 +116,7 @@ class ChainMaker:
             return Chain(Status.UNRESOLVED, f"the dispatch table says {outcome!r}, but no registration for it is known")
         if registration.fallthrough:
             return Chain(Status.NONE, f"fallthrough for {key}: the next key serves it")
-        device = DEVICE_OF_KEY.get(key, "cpu")
+        device = device_of_key(key)
         steps = self._without_definition(operator, registration, device)
         if steps is not None:
             return Chain(Status.RESOLVED, None, tuple(self._served(s, key) for s in steps))
@@ -123,7 +124,7 @@ class ChainMaker:
 
     def _served(self, step: Step, key: str) -> Step:
         """A step of code that the build writes: the operator that it calls may have no kernel here."""
-        if step.role != "calls" or key not in MAIN_KEYS:
+        if step.role != "calls" or key not in MAIN:
             return step
         return served(step, key, (step.note.rpartition(": ")[2],), self.tree.by_name.by_name)
 
@@ -139,7 +140,7 @@ class ChainMaker:
 
     def _from_source(self, operator: Operator, key: str, outcome: str, registration: Registration) -> Chain:
         """The chain of a kernel that is a function of the tree."""
-        entry = self.tree.entries(DEVICE_OF_KEY.get(key, "cpu")).find(operator, registration)
+        entry = self.tree.entries(device_of_key(key)).find(operator, registration)
         if entry.defined is None:
             return Chain(Status.UNRESOLVED, entry.reason if self.tree.has_kernels else "the bodies of kernels are not in a wheel")
         composite = outcome in COMPOSITE
@@ -149,7 +150,7 @@ class ChainMaker:
             note = "; ".join(filter(None, (first.note, IN_CUDA if twin else ONLY_RAISES)))
             return Chain(Status.RESOLVED, None, (replace(first, note=note), *(twin or self._other_layout(operator, key, outcome))))
         below = self._descent.below(entry.defined, operator, key, composite=composite, bound=self._bound(registration, entry.defined))
-        sent = sent_on(self.tree, entry.defined, DEVICE_OF_KEY.get(key, "cpu")) if registration.boxed else None
+        sent = sent_on(self.tree, entry.defined, device_of_key(key)) if registration.boxed else None
         if sent is not None and sent.key in KEYS and sent.key != key:
             return Chain(Status.RESOLVED, None, (first, *self._sent(sent, below, operator, key)))
         if below.works:
@@ -257,7 +258,7 @@ class ChainMaker:
             outcome = _outcome(operator, key)
             registration = serving_registration(operator, key, outcome)
             if outcome in COMPOSITE and registration is not None and registration.origin is Origin.YAML:
-                entry = self.tree.entries(DEVICE_OF_KEY.get(key, "cpu")).find(operator, registration)
+                entry = self.tree.entries(device_of_key(key)).find(operator, registration)
                 if entry.defined is not None:
                     self._active.add(at)
                     known = self._descent.beyond(entry.defined, operator, key)
@@ -290,6 +291,11 @@ class ChainMaker:
                     if entry.defined is not None:
                         seen.update(s.called.main for s in graph.sites(entry.defined) if s.called is not None)
         return found
+
+
+def _further(operators: Iterable[Operator]) -> list[str]:
+    """Keys of other backends whose code the tree has, with kernels of their own: `SparseMeta`, `Vulkan`."""
+    return sorted({r.key for o in operators for r in o.registrations if r.active and device_of_key(r.key) in DEVICES}.difference(KEYS))
 
 
 def _outcome(operator: Operator, key: str) -> str:

@@ -37,7 +37,7 @@ _TELLING = 3  # letters of a word that tells something inside another name
 _TO_USE = re.compile(r"\buse_\w+(?=\()")
 _WORD = re.compile(r"[a-z0-9]+")
 _DIMENSIONS = re.compile(r"[1-9]d$")
-_NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl", "copy_"))
+_NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "special", "from", "with", "tensor", "impl"))
 _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
 
 

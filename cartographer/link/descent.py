@@ -16,7 +16,6 @@ from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
 from cartographer.link.conditions import is_rare, is_switched, weight
 from cartographer.link.device import METAL_REQUESTS
-from cartographer.link.entries import DEVICE_OF_KEY
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.index import bare, is_source
 from cartographer.link.names import Scope
@@ -32,6 +31,7 @@ from cartographer.link.steps import (
     trimmed,
     way_steps,
 )
+from cartographer.model.backend import device_of_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -130,7 +130,7 @@ class Descent:
     def _ways(self, ways: list[Way], defined: Defined, operator: Operator, key: str) -> list[Step]:
         """The main way in full, then the ends of the others."""
         main = ways[0]
-        device = DEVICE_OF_KEY.get(key, "cpu")
+        device = device_of_key(key)
         steps = way_steps(main, self._metal(main, defined))
         for passed, runner in self._runners(main, defined, device) if main.site.library == GRAPH else ():
             steps.insert(passed if len(main.hops) <= HOPS else 0, runner)
@@ -242,7 +242,7 @@ class Descent:
 
     def _virtual(self, start: Defined, key: str) -> list[Step]:
         """The overriders that a virtual call of the entry itself may enter, when none of them gets any further."""
-        sites = (s for s in self.tree.graph(DEVICE_OF_KEY.get(key, "cpu")).sites(start) if s.base)
+        sites = (s for s in self.tree.graph(device_of_key(key)).sites(start) if s.base)
         return [definition_step("kernel", t, f"the class of the {s.base} decides", s.branch) for s in sites for t in s.targets]
 
     def _carried_on(self, start: Defined, operator: Operator, key: str) -> list[Step]:
@@ -252,7 +252,7 @@ class Descent:
         shape = self.tree.by_name.shapes.get(operator.name)
         if shape is not None and shape.view:
             return []
-        device = DEVICE_OF_KEY.get(key, "cpu")
+        device = device_of_key(key)
         steps: list[Step] = []
         body: Defined | None = start
         while body is not None and len(steps) < CARRIED:
@@ -272,12 +272,16 @@ class Descent:
         bodies = (start, *way.hops)
         told = (c for d in bodies for c in d.fact.calls if member(c.name) not in METAL_REQUESTS)  # what these ask for is known by condition
         given = dict.fromkeys(t for c in told for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
-        held = dict.fromkeys(t for d in bodies if d.use is None for t in self.tree.bodies.variables(d).literals)
-        return self.tree.metal.find(way.site.texts, given) or self.tree.metal.find(way.site.texts, held)
+        variables = [self.tree.bodies.variables(d) for d in bodies if d.use is None]
+        held = dict.fromkeys(t for v in variables for t in v.literals)
+        sides = [t for v in variables for t in v.sides]
+        metal = self.tree.metal
+        found = metal.find(way.site.texts, given, (*held, *sides)) or metal.find(way.site.texts, held, (*given, *sides))
+        return [step for kernel in found[:3] for step in (kernel, *metal.functors(kernel))]
 
     def _kernel_of(self, registration: StubRegistration, operator: Operator, key: str, *, full: bool) -> list[Step]:
         """The kernel that a registration names and, in full, its way to the device; that of a stub called for the CPU stays there."""
-        key = "CPU" if registration.device == "cpu" != DEVICE_OF_KEY.get(key) else key
+        key = "CPU" if registration.device == "cpu" != device_of_key(key) else key
         kernel = self.kernel_of(registration, key)
         if kernel is None:
             return []
@@ -305,7 +309,7 @@ class Descent:
 
     def kernel_of(self, registration: StubRegistration, key: str) -> Defined | None:
         """The function that a stub's registration names."""
-        device = DEVICE_OF_KEY.get(key, "cpu")
+        device = device_of_key(key)
         namespace = tuple(p for p in registration.use.namespace.split("::") if p and "anonymous" not in p)
         name = registration.kernel.partition("<")[0].strip("& ()")
         found = self.tree.names(device).functions(name, Scope(registration.path, namespace))

@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from cartographer.link.names import Names
     from cartographer.model.operator import Operator, Registration
 
-# What serves a dispatch key runs on one device.
-DEVICE_OF_KEY = {
-    "CPU": "cpu", "CUDA": "cuda", "MPS": "mps", "XPU": "xpu", "Meta": "meta", "SparseCPU": "cpu", "SparseCUDA": "cuda", "SparseCsrCPU": "cpu",
-    "SparseCsrCUDA": "cuda", "QuantizedCPU": "cpu", "QuantizedCUDA": "cuda", "MkldnnCPU": "cpu", "NestedTensorCPU": "cpu",
-    "NestedTensorCUDA": "cuda", "SparseMPS": "mps", "SparseCsrMPS": "mps", "SparseXPU": "xpu", "SparseCsrXPU": "xpu", "QuantizedXPU": "xpu",
-    "NestedTensorXPU": "xpu", "SparseMeta": "meta", "SparseCsrMeta": "meta", "QuantizedMeta": "meta", "NestedTensorMeta": "meta", "HIP": "hip",
-}  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """The function that a registration names, or why there is none to show."""
@@ -69,7 +60,7 @@ class Entries:
             return Entry(None, "not a kernel's name")
         if wanted[-1].startswith("structured_"):
             return self._structured(wanted)
-        candidates = [d for d in self._index.named(wanted[-1]) if d.fact.kind in FUNCTIONS and _same_name(d.segments, wanted)]
+        candidates = [d for d in self._index.named(wanted[-1]) if d.fact.kind in FUNCTIONS and d.segments == wanted]
         if where:
             candidates = self._near(wanted, where) or candidates
         else:
@@ -135,11 +126,6 @@ class Entries:
         if score < 0 and len(fitting) > 1 and len({d.fact.parameters for d in fitting}) > 1:
             return Entry(None, f"{len(fitting)} overloads of {symbol} in this tree, none with the parameters of this operator")
         return Entry(best)
-
-
-def _same_name(own: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    """Whether a definition is the one of this qualified name; `at::native::f` may stand in a namespace inside."""
-    return own == wanted
 
 
 def expected_types(operator: Operator) -> tuple[tuple[str, ...], ...]:

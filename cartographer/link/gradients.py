@@ -18,7 +18,7 @@ from cartographer.model.location import Location
 from cartographer.model.operator import Helper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from cartographer.expand.tokens import Token
     from cartographer.link.index import Defined, Index
@@ -231,13 +231,3 @@ def _after_template(tokens: Sequence[Token], at: int) -> int:
         if tokens[index].kind == "punctuator" and tokens[index].text not in ("::", ",", "<", "*", "&"):
             return at
     return at
-
-
-def derivative_helpers(operators: Iterable[Operator], index: Index) -> dict[str, tuple[Helper, ...]]:
-    """The helpers of all operators that have formulas."""
-    gradients = Gradients(index)
-    return {o.name: found for o in _with_formulas(operators) if (found := gradients.helpers(o))}
-
-
-def _with_formulas(operators: Iterable[Operator]) -> Iterator[Operator]:
-    return (o for o in operators if o.autograd is not None and o.autograd.formulas)

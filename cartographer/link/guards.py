@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cartographer.expand.conditions import combined, evaluate
+from cartographer.expand.conditions import NEWEST, combined, evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-NEWEST = 10**9  # what the version of a library counts as
 # Platforms and builds that a release for servers and desktops is not.
 _OFF = re.compile(
     r"USE_ROCM\w*|ROCM_\w+|__HIP\w*|HIP_\w+|_?WIN(32|64)|_WIN\w*|_MSC_VER|__msvc_cl__|C10_MOBILE\w*|\w*ANDROID\w*|C10_IOS|TARGET_OS\w*|"
@@ -35,16 +34,20 @@ _OF_WORLD = {
     "hip": re.compile(r"USE_ROCM|__HIP\w*|AT_ROCM_ENABLED|USE_MIOPEN"),
     "mps": re.compile(r"__APPLE__|__OBJC__|__aarch64__|TARGET_OS_MAC|USE_MPS"),
     "cpu": re.compile(r"__x86_64__|__i386__"),
+    "vulkan": re.compile(r"USE_VULKAN\w*"),
+    "metal": re.compile(r"__APPLE__|__OBJC__|USE_PYTORCH_METAL\w*"),
 }
+_ACCELERATOR = re.compile(r"USE_(CUDA|MPS|XPU)")  # a build has one of them
+_BUILT_WITH = {"mps": "MPS", "metal": "", "vulkan": "", "xpu": "XPU"}  # by the device; code of all others is looked at as in a CUDA build
 _APPLE = frozenset(("__APPLE__", "__OBJC__", "__aarch64__", "__arm__", "__ARM_NEON__"))
 
 
 @dataclass(frozen=True)
 class World:
-    """The macros that hold in the build for one device; `constants` are those that the tree itself settles."""
+    """The macros that hold in the build for one device; `constants` are those that the tree gives truth values, with the conditions of each."""
 
     device: str = "cpu"
-    constants: Mapping[str, bool] = field(default_factory=dict)
+    constants: Mapping[str, tuple[tuple[bool, tuple[str, ...]], ...]] = field(default_factory=dict)
     open_switches: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)  # what the tree defines under conditions: those of each definition
     decides: bool = False  # whether such a switch is on where its conditions hold; else both sides of it count
     _seen: dict[tuple[str, ...], bool | None] = field(default_factory=dict, repr=False, compare=False)
@@ -60,8 +63,10 @@ class World:
             return self._switched_on(name) if self.decides else None
         if _OFF.fullmatch(name):
             return False
-        if name in self.constants:
-            return self.constants[name]
+        if (accelerator := _ACCELERATOR.fullmatch(name)) is not None:
+            return accelerator[1] == _BUILT_WITH.get(self.device, "CUDA")
+        if name in self.constants and (settled := self._settled(name)) is not None:
+            return settled
         if name in _APPLE:
             return self.device == "mps"
         return True if _ON.fullmatch(name) else None
@@ -81,6 +86,20 @@ class World:
             return True if True in told else None if not told or None in told else False
         finally:
             self._asked.discard(name)
+
+    def _settled(self, name: str) -> bool | None:
+        """The truth value that the tree gives a macro in this build; None when that cannot be told."""
+        told = self.constants[name]
+        if len({truth for truth, _ in told}) == 1:
+            return told[0][0]
+        if name in self._asked:
+            return None
+        self._asked.add(name)
+        try:
+            left = {truth for truth, guards in told if self.allows(guards) is not False}
+        finally:
+            self._asked.discard(name)
+        return next(iter(left)) if len(left) == 1 else None
 
     def value(self, name: str) -> int | None:
         """What a macro is worth in a comparison: versions are the newest there are."""

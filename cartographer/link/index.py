@@ -23,9 +23,12 @@ _DEVICE_OF_FOLDER = {
     "mps": "mps", "metal": "metal", "vulkan": "vulkan", "xpu": "xpu",
     "cpu": "cpu", "mkl": "cpu", "mkldnn": "cpu", "xnnpack": "cpu", "TH": "cpu", "THNN": "cpu",
 }  # fmt: skip
+_APPLE = ("mps", "metal")
+DEVICES = frozenset((*_DEVICE_OF_FOLDER.values(), "meta"))  # that the tree has code for
 _SOURCES = (".cpp", ".cc", ".cu", ".mm", ".c", ".cxx", ".m")
 FUNCTIONS = frozenset(("function", "method", "kernel", "device", "macro-headed"))
 CLASSES = frozenset(("class", "struct"))
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def device_of(path: str) -> str:
@@ -34,12 +37,11 @@ def device_of(path: str) -> str:
         return "hip"
     if path.endswith((".cu", ".cuh")):
         return "cuda"
-    if path.endswith((".mm", ".metal")):
-        return "mps"
+    apple = path.endswith((".mm", ".metal"))
     for folder in reversed(path.split("/")[:-1]):
-        if folder in _DEVICE_OF_FOLDER:
+        if folder in _DEVICE_OF_FOLDER and not (apple and folder not in _APPLE):
             return _DEVICE_OF_FOLDER[folder]
-    return ""
+    return "mps" if apple else ""
 
 
 def is_source(path: str) -> bool:
@@ -215,15 +217,16 @@ class Index:
         return known
 
     @cached_property
-    def constants(self) -> dict[str, bool]:
-        """Macros that every definition in the tree gives one and the same truth value: AT_USE_JITERATOR() is true."""
-        values: dict[str, set[str]] = {}
+    def constants(self) -> dict[str, tuple[tuple[bool, tuple[str, ...]], ...]]:
+        """Macros that every definition in the tree gives a truth value, with the conditions of each: AT_USE_JITERATOR() is true,
+        AT_USE_HIPSPARSE_TRIANGULAR_SOLVE() where CUDA's or ROCm's headers are.
+        """
+        values: dict[str, list[tuple[bool | None, tuple[str, ...]]]] = {}
         for facts in self.files.values():
             for macro in facts.macros:
                 if not macro.parameters:
-                    values.setdefault(macro.name, set()).add(macro.body.strip())
-        truth = {"true": True, "1": True, "false": False, "0": False}
-        return {name: truth[next(iter(seen))] for name, seen in values.items() if len(seen) == 1 and next(iter(seen)) in truth}
+                    values.setdefault(macro.name, []).append((_TRUTH.get(macro.body.strip()), macro.guards))
+        return {name: tuple((truth, guards) for truth, guards in told if truth is not None) for name, told in values.items() if all(truth is not None for truth, _ in told)}
 
     @cached_property
     def generic(self) -> Generics:

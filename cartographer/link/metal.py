@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Metal kernels by name: functions of .metal files, kernels in Metal strings, host names that macros make.
 
-Their names are put together at run time (`name + "_kernel"`, `"cross_" + type`), so a name is matched by its literal parts.
+Their names are put together at run time (`name + "_kernel"`, `"cross_" + type`, `fmt::format("{}_{}_{}", name, …)`), so a
+name is matched by its literal parts.
 """
 
 from __future__ import annotations
@@ -9,14 +10,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cartographer.link.index import CLASSES
 from cartographer.link.sites import Given
+from cartographer.scan.metal import host_kernels, pasted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from cartographer.model.fact import FileFacts
+    from cartographer.expand.macros import MacroTable
+    from cartographer.model.fact import Definition, FileFacts
 
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_MADE_CLASS = re.compile(r"\b(?:struct|class) ((?:\w+ ## )*\w+(?: ## \w+)*) [{:]")
 _FORMAT = re.compile(r"_?\{\}.*$")
+_FIELD = re.compile(r"(\{\})+")
+_WORD = re.compile(r"[^\W_]+")
 # Of elements and of indices, at the end of a name.
 _TYPES = re.compile(r"(?:(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)\d*|\d+bit|idx\d+)(?:_|$))+")
 
@@ -24,30 +32,83 @@ _TYPES = re.compile(r"(?:(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)
 class MetalKernels:
     """All Metal kernels of a tree."""
 
-    def __init__(self, files: Mapping[str, FileFacts]) -> None:
+    def __init__(self, files: Mapping[str, FileFacts], macros: MacroTable) -> None:
         self._places: dict[str, Given] = {}
+        self._arguments: dict[str, str] = {}  # template arguments of kernels that macros make
+        self._files = files
+        self._macros = macros
+        self._known: dict[str, dict[str, int]] = {}
         for path in sorted(files):
-            for fact in files[path].definitions if "/mps/" in path else ():
+            for fact in (*files[path].definitions, *self._of_headers(path)) if "/mps/" in path else ():
                 if fact.kind == "metal-kernel":
                     line = fact.start if fact.macro[:1] == ("host_name",) else fact.line  # the name begins what it names
-                    self._places.setdefault(fact.name, Given(fact.name, path, line))
+                    if fact.name not in self._places:
+                        self._places[fact.name] = Given(fact.name, path, line)
+                        self._arguments[fact.name] = fact.specialization
 
-    def find(self, asked: Iterable[str], given: Iterable[str]) -> list[Given]:
-        """The kernels that a request can mean: its own literals, or literals of callers put before or after them."""
+    def find(self, asked: Iterable[str], given: Iterable[str], held: Iterable[str] = ()) -> list[Given]:
+        """The kernels that a request can mean: its own literals, or literals of callers put before or after them; what variables
+        hold may stand further on in a name.
+        """
         asked, given = list(asked), list(given)
-        patterns = [t for t in (*asked, *given) if "{}" in t]
+        near = [*given, *held]
+        patterns = sorted((t for t in (*asked, *given) if "{}" in t), key=lambda text: len(_WORD.findall(text)))  # the plainest first
         filled = [p.replace("{}", g, 1) for p in patterns for g in given if "{}" not in g]
         names = [*filled, *asked, *(g + a for g in given for a in asked), *(a + g for g in given for a in asked), *given]
         found: dict[str, Given] = {}
         for name in names:
             stem = _FORMAT.sub("", name).rstrip("_")
-            for tried in (name, stem, name + "_float", stem + "_float", *self._begun(name)):
+            for tried in (name, stem, name + "_float", stem + "_float", *self._begun(name), *self._formatted(name, near)):
                 if tried in self._places:
                     found.setdefault(tried, self._places[tried])
                     break
-        return list(found.values())
+        return list({(kernel.path, kernel.line): kernel for kernel in reversed(found.values())}.values())[::-1]
+
+    def functors(self, kernel: Given) -> Iterator[Given]:
+        """The classes of the kernel's file among its template arguments: what it computes for each element."""
+        words = _NAME.findall(self._arguments.get(kernel.symbol, ""))
+        if words:
+            classes = self._classes(kernel.path)
+            yield from (Given(word, kernel.path, classes[word], kernel.symbol) for word in words if word in classes)
+
+    def _classes(self, path: str) -> dict[str, int]:
+        """The classes of a file by name, those included that a macro makes of a name, with their lines."""
+        known = self._known.get(path)
+        if known is None:
+            found = {d.name: d.line for d in self._files[path].definitions if d.kind in CLASSES}
+            for use in self._files[path].uses:
+                macro = self._macros.find(use.name, path, use.line)
+                if macro is None or not macro.parameters:
+                    continue
+                given = dict(zip(macro.parameters, use.arguments, strict=False))
+                for made in _MADE_CLASS.findall(" ".join(token.text for token in macro.body)):
+                    found.setdefault(pasted(made, given), use.line)
+            known = self._known[path] = found
+        return known
+
+    def _of_headers(self, path: str) -> Iterable[Definition]:
+        """The kernels that a file makes by macros of the headers that it includes (c10/metal/indexing.h)."""
+        if not path.endswith(".metal"):
+            return ()
+        headers = [self._files[header].macros for header in sorted(self._macros.reachable(path)) if header in self._files]
+        if not any("host_name" in macro.body for found in headers for macro in found):
+            return ()
+        return host_kernels([macro for found in (*headers, self._files[path].macros) for macro in found], self._files[path].uses)
 
     def _begun(self, name: str) -> Iterable[str]:
         """The kernel of which a literal is the beginning, when nothing but types of elements follows: `"fused_adamw_" + type`."""
         if name.endswith("_"):
             yield from (known for known in self._places if known.startswith(name) and _TYPES.fullmatch(known, len(name)))
+
+    def _formatted(self, name: str, near: list[str]) -> Iterator[str]:
+        """The kernel of a format whose other fields are types or literals that stand near it, those met first, of floats:
+        `fmax_{}_{}_{}{}` is `fmax_dense_float_float`.
+        """
+        if "{}" not in name or name.startswith("{}"):
+            return
+        matches = re.compile(_FIELD.sub(r"\\w*", re.escape(name).replace(r"\{\}", "{}"))).fullmatch
+        words, begin = _WORD.findall(name), name.partition("{}")[0]
+        rest = {known: [w for w in _WORD.findall(known) if w not in words] for known in self._places if known.startswith(begin) and matches(known)}
+        told = {known: ws for known, ws in rest.items() if all(w in near or _TYPES.fullmatch(w) for w in ws)}
+        yield from sorted(told, key=lambda known: ([near.index(w) for w in told[known] if w in near], "float" not in told[known], len(known), known))[:1]
+

@@ -27,6 +27,7 @@ class Given(NamedTuple):
     symbol: str
     path: str
     line: int
+    within: str = ""  # the kernel that runs it, where that is known by name alone (Metal)
 
 
 class Site(NamedTuple):

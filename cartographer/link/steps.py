@@ -78,8 +78,9 @@ def end_steps(way: Way, metal: Sequence[Given] = ()) -> Iterator[Step]:
 
 
 def _metal_steps(site: Site, metal: Sequence[Given]) -> Iterator[Step]:
-    for kernel in metal[:3]:
-        yield Step("device", kernel.symbol, kernel.path, kernel.line, f"Metal, asked for in {site.path}:{site.line}", site.branch)
+    for kernel in metal[:4]:
+        how = f"runs in {kernel.within}" if kernel.within else f"asked for in {site.path}:{site.line}"
+        yield Step("device", kernel.symbol, kernel.path, kernel.line, f"Metal, {how}", site.branch)
     if not metal:
         yield Step("device", site.name, site.path, site.line, "a Metal kernel whose name is made at run time", site.branch)
 

@@ -11,7 +11,7 @@ from cartographer.expand.macros import MacroTable
 from cartographer.link.bodies import Bodies
 from cartographer.link.callgraph import CallGraph
 from cartographer.link.composites import Operators
-from cartographer.link.entries import DEVICE_OF_KEY, Entries
+from cartographer.link.entries import Entries
 from cartographer.link.guards import World
 from cartographer.link.index import Index
 from cartographer.link.made import Made, Maker
@@ -20,6 +20,7 @@ from cartographer.link.names import Names
 from cartographer.link.reach import Search
 from cartographer.link.signs import signs_of
 from cartographer.link.stubs import Stubs, stubs_of
+from cartographer.model.backend import device_of_key
 from cartographer.model.location import language_of
 from cartographer.model.operator import Origin
 from cartographer.scan.cpp import scan_cpp
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
     from cartographer.model.operator import Operator
 
-_CODE = ("aten/", "torch/csrc/", "c10/", "caffe2/", "functorch/csrc/", "torch/lib/")
+_CODE = ("aten/", "torch/csrc/", "c10/", "torch/headeronly/", "caffe2/", "functorch/csrc/", "torch/lib/")
 _MADE = ("aten/src/ATen/", "aten/src/TH", "torch/csrc/")
 _SKIPPED = ("aten/src/ATen/native/quantized/cpu/qnnpack/", "aten/src/ATen/test/", "aten/src/ATen/native/vulkan/", "torch/csrc/jit/")
 
@@ -60,10 +61,14 @@ class Tree:
         return {p: f for p, f in self.facts.items() if p.startswith(_CODE) and f.language != "Python"}
 
     @cached_property
+    def macros(self) -> MacroTable:
+        """All macros, in the CUDA build's view."""
+        return MacroTable(self.files, World("cuda").allows)
+
+    @cached_property
     def maker(self) -> Maker:
-        """Expansion of macros, in the CUDA build's view."""
-        world = World("cuda")
-        return Maker(MacroTable(self.files, world.allows), parse)
+        """Expansion of macros."""
+        return Maker(self.macros, parse)
 
     @cached_property
     def made(self) -> Made:
@@ -88,7 +93,7 @@ class Tree:
     @cached_property
     def metal(self) -> MetalKernels:
         """All Metal kernels."""
-        return MetalKernels(self.files)
+        return MetalKernels(self.files, self.macros)
 
     @cached_property
     def open_switches(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
@@ -158,7 +163,7 @@ class Tree:
         return known
 
     def _search(self, key: str) -> Search:
-        device = DEVICE_OF_KEY.get(key, "cpu")
+        device = device_of_key(key)
         layout = next((w for w in ("Quantized", "Sparse", "Nested", "Mkldnn") if w in key), "")
         if (device, layout) not in self._searches:
             self._searches[device, layout] = Search(self.graph(device), layout)

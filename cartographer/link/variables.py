@@ -24,6 +24,7 @@ _IS_VARIABLE = re.compile(r"[a-z_]\w*").fullmatch
 _LAMBDA = re.compile(r"=\s*(?=\[[^\[\]]*\]\s*((?:(?:[A-Z][A-Z0-9_]*|__\w+__)\s*)*)(?:\(|\{|mutable\b|->))")
 _BLOCK = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*=\s*\^\s*(?=[\w({])")
 _WORD = re.compile(r"(?<![=!<>])=\s*\"(\w+)\"\s*[;+]")
+_SIDES = re.compile(r"(?<![=!<>])=[^=;{}\"]*\?\s*\"(\w+)\"\s*:\s*\"(\w+)\"\s*;")
 _NAME_BEFORE = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*\Z")
 _LONGEST = 200  # characters of a name and the white space behind it
 _ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
@@ -73,6 +74,11 @@ class Variables:
     def literals(self) -> list[str]:
         """The words that variables are set to or begin with: `func_name = "digamma";`, `kernel_name = "fused_adam_" + …`."""
         return _WORD.findall(self.text)
+
+    @cached_property
+    def sides(self) -> list[str]:
+        """The words between which a variable's conditional operator chooses: `suffix = iter.is_contiguous() ? "dense" : "strided";`."""
+        return [word for pair in _SIDES.findall(self.text) for word in pair]
 
     @cached_property
     def assigned(self) -> dict[str, str]:

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 DIRECT = "direct"  # a kernel registered for the very key
 FALLBACK = "fallback"  # the backend fallback of the key
 CATCH_ALL = "CatchAll"  # a kernel registered without a key, where that is no key of its own
+# What serves a runtime key, in the words of the dispatcher's dump (OperatorEntry::computeDispatchTableEntryWithDebug), the most telling first.
+OUTCOMES = (
+    "kernel", "default backend kernel", "math kernel", "catch all", "nested kernel", "autograd kernel", "batched kernel", "backend fallback",
+    "fallthrough kernel", "fallthrough backend fallback", "missing",
+)  # fmt: skip
+
+
+def by_outcome(dispatch: Mapping[str, str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Runtime keys by what serves them, the most telling first; words that the dispatcher does not know (what a wheel leaves open) come last."""
+    found: dict[str, list[str]] = {}
+    for key, outcome in dispatch.items():
+        found.setdefault(outcome, []).append(key)
+    return [(words, tuple(found[words])) for words in sorted(found, key=lambda text: (OUTCOMES.index(text) if text in OUTCOMES else len(OUTCOMES), text))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,11 +94,6 @@ class OperatorName:
         return self.base.endswith("_")
 
     @property
-    def functional_overload(self) -> bool:
-        """Whether it is the functional form of an operator that mutates (`…_functional`)."""
-        return not self.dunder and self.base.removesuffix("_").endswith("_functional")
-
-    @property
     def root(self) -> str:
         """The base without in-place underscore, dunders and `_functional` (torchgen's BaseOperatorName.base)."""
         found = _DUNDER.fullmatch(self.base)

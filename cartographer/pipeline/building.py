@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from cartographer import __version__, resources
+from cartographer import __version__
 from cartographer.checkout.cache import Cache, OwnPart, write_whole
 from cartographer.checkout.git_tree import GitTree
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
 from cartographer.checkout.versions import LANDMARKS, require_whole_list
 from cartographer.errors import UsageError
-from cartographer.pipeline import lineage
+from cartographer.makers import sources_digest
+from cartographer.pipeline import lineage, lists
 from cartographer.pipeline.lists import is_wanted
 from cartographer.pipeline.reading import read_atlas
-from cartographer.processes import collector_at_rest
+from cartographer.processes import collector_at_rest, none_left
 from cartographer.progress import SilentProgress
+from cartographer.scan import cache as facts
 from cartographer.store import verified, writer
 from cartographer.store.reader import inputs_of, lineage_of, oplist_of
 
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from cartographer.pipeline.lineage import Release
     from cartographer.progress import Progress
     from cartographer.render.compiled import Keeper
+
+LIBRARIES = (*facts.PARSERS, *lists.READERS, "networkx", "jinja2", "markdown-it-py")  # that have a say in an atlas and its pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +55,20 @@ class BuildRequest:
 
 
 @collector_at_rest()
+@none_left()
 def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     """Build one atlas; returns the folder that holds atlas.db and index.html.
 
     Whatever stood there stays whole until the new one is complete. Raises CartographerError.
     """
     progress = progress or SilentProgress()
-    started = time.perf_counter()
     cache = Cache(request.source.cache)
+    with cache.in_use(progress):
+        return _build(request, cache, progress)
+
+
+def _build(request: BuildRequest, cache: Cache, progress: Progress) -> Path:
+    started = time.perf_counter()
     tree = open_tree(request.source, progress, of_releases=is_wanted)
     require_whole_list(frozenset(file.path for file in tree.files()).__contains__, tree.info.described)
     out = request.out or request.shelf / folder_of(tree.info.tag)
@@ -167,10 +177,7 @@ def inputs_digest(tree: Tree) -> str:
     digest = hashlib.sha256(told)
     for file in tree.files():
         digest.update(f"{file.path}\0{file.blob}\n".encode("utf-8", "surrogateescape"))
-    package = Path(__file__).resolve().parent.parent
-    for folder in (package, *(resources.folder(name) for name in ("templates", "site"))):
-        for source in sorted(p for p in folder.rglob("*") if p.is_file() and p.suffix != ".pyc"):
-            digest.update(source.read_bytes())
+    digest.update(sources_digest("**/*", "templates/**/*", "site/**/*", packages=LIBRARIES).encode())
     return digest.hexdigest()
 
 

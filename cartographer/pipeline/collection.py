@@ -97,12 +97,12 @@ def build_all(
 
 def _in_order(requests: Sequence[SourceRequest]) -> list[SourceRequest]:
     """Oldest first, as far as versions and file names tell; each once."""
-    def key(request: SourceRequest) -> tuple[tuple[int, ...], bool, str]:
+    def key(request: SourceRequest) -> tuple[tuple[int, ...], int, str]:
         if request.version is not None:
             return refs.release_order(request.version)
         name = Path(request.source or "").name
         found = re.search(r"\d+(?:\.\d+)+", name)
-        return refs.release_order(found[0]) if found else ((), False, name)
+        return refs.release_order(found[0]) if found else ((), 0, name)
 
     return sorted(dict.fromkeys(requests), key=key)
 
@@ -117,8 +117,9 @@ def shelf(root: Path) -> tuple[Path, ...]:
     return tuple(sorted(found, key=lambda folder: refs.release_order(folder.name)))
 
 
-def every_release(repo: str | None, sources: Sequence[str], progress: Progress) -> tuple[SourceRequest, ...]:
-    """What --all-releases means: the wheels that are given, or the release tags of a clone or of the public repository.
+def every_release(repo: str | None, sources: Sequence[str], progress: Progress, *, offline: bool = False) -> tuple[SourceRequest, ...]:
+    """What --all-releases means: the wheels that are given, or the release tags of a clone or of the public repository;
+    `offline`: of its clone in the cache.
 
     Where there are tags from v1.0 on, older ones are left out: their operators stand in no list that can be read.
     """
@@ -130,7 +131,7 @@ def every_release(repo: str | None, sources: Sequence[str], progress: Progress) 
     git_dir = find_git_dir(Path(repo)) if repo else None
     if repo and git_dir is None and Path(repo).exists():  # no address either
         raise CheckoutError("not a git repository", where=repo, hint="--repo takes the path or URL of a clone of PyTorch; unpacked trees go to --source, one by one.")
-    known = repository_refs(Git(git_dir)) if git_dir else remote_tags(repo, progress)
+    known = repository_refs(Git(git_dir)) if git_dir else remote_tags(repo, progress, offline=offline)
     tags = sorted((ref.removeprefix("refs/tags/") for ref in known if ref.startswith("refs/tags/")), key=refs.release_order)
     releases = [tag for tag in tags if refs.is_release(tag)]
     late = [tag for tag in releases if refs.numbers(tag) >= OLDEST]

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cache as remembered
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,14 +20,16 @@ from cartographer.codegen import sources as generators
 from cartographer.compare.operators import compare
 from cartographer.declare import declarations
 from cartographer.errors import CartographerError
+from cartographer.makers import sources_digest
 from cartographer.model.lineage import Lineage, joined, word_of
 from cartographer.model.source import HistoryLevel
-from cartographer.pipeline.lists import is_wanted, list_of_tree, operators_of
+from cartographer.pipeline.lists import READERS, is_wanted, list_of_tree, operators_of
 from cartographer.progress import SilentProgress
 from cartographer.store.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from cartographer.checkout.cache import Cache
     from cartographer.model.change import Comparison
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from cartographer.progress import Progress
 
 KIND = "lineage"  # the part of the cache
+# What makes and compares lists.
+MAKERS = ("model/*.py", "declare/*.py", "codegen/*.py", "compare/*.py", "pipeline/lists.py", "pipeline/lineage.py")
 _Step = dict[str, tuple[str, ...]]  # operator -> words
 
 
@@ -213,14 +215,4 @@ def _step(old: Release, new: Release, lists: _Lists, cache: Cache) -> _Step | No
 
 
 def _digest(*parts: str) -> str:
-    return hashlib.sha256("\n".join((_program(), *parts)).encode("utf-8", "surrogateescape")).hexdigest()[:24]
-
-
-@remembered
-def _program() -> str:
-    """A digest of the stages that make and compare lists: another program may say something else."""
-    package, digest = Path(__file__).resolve().parent.parent, hashlib.sha256()
-    for room in ("model", "declare", "codegen", "compare"):
-        for source in sorted((package / room).rglob("*.py")):
-            digest.update(source.read_bytes())
-    return digest.hexdigest()
+    return hashlib.sha256("\n".join((sources_digest(*MAKERS, packages=READERS), *parts)).encode("utf-8", "surrogateescape")).hexdigest()[:24]

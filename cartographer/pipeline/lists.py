@@ -7,8 +7,6 @@ import hashlib
 import re
 import zlib
 from fnmatch import translate
-from functools import cache as once
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +15,7 @@ from cartographer.checkout.cache import Cache
 from cartographer.checkout.open import open_tree
 from cartographer.codegen import sources as generators
 from cartographer.compare import advice
+from cartographer.makers import sources_digest
 from cartographer.model.oplist import Advice, OperatorList, OperatorRow
 
 if TYPE_CHECKING:
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
 KIND = "lists"  # the folder in the cache
 _YAML = ("aten/src/ATen/native/native_functions.yaml", "aten/src/ATen/native/tags.yaml", "tools/autograd/derivatives.yaml", "tools/autograd/deprecated.yaml")
 # What a list is made by: a change of one of these sources must not meet lists of before.
-_MAKERS = ("declare/*.py", "codegen/*.py", "compare/rows.py", "compare/advice.py", "model/*.py", "pipeline/lists.py")
+MAKERS = ("declare/*.py", "codegen/*.py", "compare/rows.py", "compare/advice.py", "model/*.py", "pipeline/lists.py")
+READERS = ("pyyaml",)  # and by which libraries
 
 
 class _Kept(msgspec.Struct, frozen=True, array_like=True):
@@ -43,7 +43,9 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
 def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
     """The list that a request means; only the files that tell of operators are read."""
-    return list_of_tree(open_tree(request, progress, only=is_wanted), Cache(request.cache))
+    cache = Cache(request.cache)
+    with cache.in_use(progress):
+        return list_of_tree(open_tree(request, progress, only=is_wanted), cache)
 
 
 def list_of_tree(tree: Tree, cache: Cache | None = None, functions: Functions | None = None) -> OperatorList:
@@ -92,21 +94,11 @@ def is_wanted(path: str) -> bool:
 
 def _digest(tree: Tree) -> str:
     """Of the wanted files' names and blobs, and of our own makers."""
-    digest = hashlib.sha256(_makers_version().encode())
+    digest = hashlib.sha256(sources_digest(*MAKERS, packages=READERS).encode())
     for file in tree.files():
         if is_wanted(file.path):
             digest.update(f"{file.path} {file.blob}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:40]
-
-
-@once
-def _makers_version() -> str:
-    package = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256()
-    for pattern in _MAKERS:
-        for path in sorted(package.glob(pattern)):
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
 
 
 def matching(tree: Tree, globs: Iterable[str]) -> dict[str, bytes]:

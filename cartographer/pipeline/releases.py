@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cartographer.checkout import refs
+from cartographer.checkout.cache import Cache
+from cartographer.checkout.clone import own_clone
 from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest
@@ -20,7 +22,7 @@ from cartographer.compare.timeline import Timeline, timelines
 from cartographer.errors import CartographerError, CompareError, NotFound
 from cartographer.model.source import HistoryLevel
 from cartographer.pipeline.lists import operators_of
-from cartographer.processes import beside
+from cartographer.processes import beside, none_left
 from cartographer.progress import SilentProgress
 from cartographer.query import atlases, spelling
 from cartographer.store import database
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 CORE = "core"  # the tag of aten/src/ATen/native/tags.yaml
 
 
+@none_left()
 def compare_releases(
     old: str, new: str, *, repo: str | None = None, wheel: bool = False, selection: Selection | None = None, core: bool = False,
     progress: Progress | None = None,
@@ -119,16 +122,46 @@ def operator_history(
     names: Sequence[str], *, repo: str | None = None, wheels: Iterable[Path] = (), sources: Iterable[Path] = (), since: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[tuple[Timeline, ...], tuple[str, ...]]:
-    """The timelines of operators over every release at hand, and the releases that were looked at.
+    """The timelines of operators over every release at hand, and the releases that were looked at: those that are given, else the tags
+    of our own clone in the cache and every atlas.
 
     A release whose list cannot be read is left out with a note. Raises NotFound when no release has such an operator.
     """
     progress = progress or SilentProgress()
     if since is not None and not refs.numbers(since):
         raise CompareError(f"--since takes a release, and {since!r} is none", hint="for example: --since v1.7.0")
-    lists: dict[str, OperatorList] = {}
-    requests = [*_tags(repo, since), *(SourceRequest(source=str(p)) for p in _wheels(wheels)), *(SourceRequest(source=str(p)) for p in sources)]
+    wheels, sources = tuple(wheels), tuple(sources)
+    given = repo is not None or wheels or sources
+    with Cache().in_use(progress):
+        clone = _clone(repo) if repo is not None else None if given else own_clone()
+        tags = _tags(clone, since) if clone is not None else ()
+        lists = _read([*tags, *(SourceRequest(source=str(path)) for path in (*_wheels(wheels), *sources))], progress)
+    if not given:
+        lists = {listed.tag: listed for listed in _atlas_lists(demos=not lists)} | lists
+    least = refs.numbers(since) if since else ()
+    ordered = sorted((listed for listed in lists.values() if _numbers(listed) >= least), key=_numbers)
+    if not ordered:
+        raise NotFound(f"there is no release{f' from {since} on' if since else ''} to look at", hint="give --repo, --wheel or --source, or build atlases")
+    meant = {name: operators_named(name, ordered) for name in names}
+    unknown = [name for name, found in meant.items() if not found]
+    if unknown:
+        lost = f"no release from {ordered[0].tag} to {ordered[-1].tag} has an operator {' or '.join(unknown)}"
+        near = [close for name in unknown for close in _near(name, ordered)]
+        hint = f"did you mean {', '.join(near)}?" if near else None
+        if len(unknown) == len(meant):
+            raise NotFound(lost, hint=hint)
+        progress.note(f"{lost}; {hint}" if hint else lost)
+    return timelines(ordered, [name for found in meant.values() for name in found]), tuple(side.tag for side in ordered)
+
+
+def _numbers(listed: OperatorList) -> tuple[int, ...]:
+    return refs.numbers(listed.version.partition("+")[0])
+
+
+def _read(requests: Sequence[SourceRequest], progress: Progress) -> dict[str, OperatorList]:
+    """The lists of some releases, by tag; those that cannot be read are told."""
     progress.stage("reading operator lists", len(requests))
+    lists: dict[str, OperatorList] = {}
     without: list[str] = []
     for request in requests:
         try:
@@ -140,21 +173,7 @@ def operator_history(
         progress.step()
     if without:
         progress.note(f"{len(without)} releases have no operator list that can be read, among them {without[-1]}")
-    if not requests:
-        lists = {listed.tag: listed for listed in _atlas_lists() if since is None or refs.numbers(listed.version) >= refs.numbers(since)}
-    ordered = sorted(lists.values(), key=lambda side: refs.numbers(side.version))
-    if not ordered:
-        raise NotFound("there is no release to look at", hint="give --repo, --wheel or --source, or build atlases")
-    meant = {name: operators_named(name, ordered) for name in names}
-    unknown = [name for name, found in meant.items() if not found]
-    if unknown:
-        lost = f"no release from {ordered[0].tag} to {ordered[-1].tag} has an operator {' or '.join(unknown)}"
-        near = [close for name in unknown for close in _near(name, ordered)]
-        hint = f"did you mean {', '.join(near)}?" if near else None
-        if len(unknown) == len(meant):
-            raise NotFound(lost, hint=hint)
-        progress.note(f"{lost}; {hint}" if hint else lost)
-    return timelines(ordered, [name for found in meant.values() for name in found]), tuple(side.tag for side in ordered)
+    return lists
 
 
 def operators_named(text: str, lists: Sequence[OperatorList]) -> tuple[str, ...]:
@@ -184,18 +203,20 @@ def _near(text: str, lists: Sequence[OperatorList]) -> list[str]:
     return difflib.get_close_matches(spelling.trimmed(text).rpartition("::")[2].rpartition(".")[2], sorted(bases), 3, 0.7)
 
 
-def _tags(repo: str | None, since: str | None) -> Iterator[SourceRequest]:
-    """A request for each release tag of a clone, oldest first."""
-    if repo is None:
-        return
+def _clone(repo: str) -> Path:
     git_dir = find_git_dir(Path(repo))
     if git_dir is None:
         raise CompareError("not a git repository", where=repo, hint="--repo takes the path of a clone of PyTorch")
+    return git_dir
+
+
+def _tags(git_dir: Path, since: str | None) -> Iterator[SourceRequest]:
+    """A request for each release tag of a clone, oldest first. Only what it holds is read, never its remote."""
     known = (ref.removeprefix("refs/tags/") for ref in repository_refs(Git(git_dir)) if ref.startswith("refs/tags/"))
     least = refs.numbers(since) if since else ()
     tags = sorted((tag for tag in known if refs.is_release(tag) and refs.numbers(tag) >= least), key=refs.release_order)
     for tag in tags:
-        yield SourceRequest(version=tag, repo=repo, history=HistoryLevel.NONE)
+        yield SourceRequest(version=tag, repo=str(git_dir), history=HistoryLevel.NONE)
 
 
 def _wheels(given: Iterable[Path]) -> Iterator[Path]:
@@ -203,21 +224,23 @@ def _wheels(given: Iterable[Path]) -> Iterator[Path]:
         yield from sorted(path.glob("torch-*.whl")) if path.is_dir() else [path]
 
 
-def _atlas_lists() -> Iterator[OperatorList]:
-    """The lists of the atlases on this machine. The demo is no release of PyTorch, whatever its tag says: it counts when it is alone."""
-    demos = []
-    real = False
+def _atlas_lists(*, demos: bool) -> Iterator[OperatorList]:
+    """The lists of the atlases on this machine. The demo is no release of PyTorch, whatever its tag says: it counts, if `demos` are
+    wanted, when it is alone.
+    """
+    played = []
+    real = not demos
     for path in atlases.found():
         try:
             with doubting(path), Reader(path) as reader:
                 if (listed := reader.oplist()) is None:
                     continue
                 if reader.info().source.is_demo:
-                    demos.append(listed)
+                    played.append(listed)
                     continue
         except CartographerError:
             continue
         real = True
         yield listed
     if not real:
-        yield from demos
+        yield from played

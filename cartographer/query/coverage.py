@@ -32,8 +32,8 @@ SAYS = {
     UNTOLD: "this source does not show it",
 }
 _BY_WORDS = {
-    "kernel": OWN, "fallthrough kernel": OWN, "default backend kernel": DEFAULT, "math kernel": COMPOSITE, "nested kernel": COMPOSITE,
-    "batched kernel": COMPOSITE, "catch all": COMPOSITE, "autograd kernel": OWN, "backend fallback": FALLBACK,
+    "kernel": OWN, "default backend kernel": DEFAULT, "math kernel": COMPOSITE, "nested kernel": COMPOSITE,
+    "batched kernel": COMPOSITE, "catch all": COMPOSITE, "autograd kernel": OWN, "backend fallback": FALLBACK, "fallthrough kernel": FALLBACK,
     "fallthrough backend fallback": FALLBACK, "missing": NOTHING,
 }  # fmt: skip
 # A backend outside the tree registers to this key, and to it alone: what it finds is what any new backend finds.

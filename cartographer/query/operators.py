@@ -202,10 +202,11 @@ def _node(lookup: Lookup, text: str) -> Named | None:
 
 
 def _cpp(lookup: Lookup, text: str) -> Named | None:
-    """at::add, at::Tensor::add, Tensor::add, at::_ops::add_Tensor::call, at::cuda::add"""
+    """at::add, at::Tensor::add, Tensor::add, at::_ops::add_Tensor::call, at::cuda::add, at::redispatch::add"""
     name = text
     for call in _CALLS:
         name = name.removesuffix(call)
+    name = name.replace("at::redispatch::", "at::", 1)
     if name.startswith(("Tensor::", "_ops::")):
         name = f"at::{name}"
     found = lookup.by_cpp(name)
@@ -213,8 +214,8 @@ def _cpp(lookup: Lookup, text: str) -> Named | None:
         exact = "_ops::" in name
         return Named(f"the C++ name {name}", found, exact=exact and len(found) == 1)
     parts = name.split("::")
-    # torchgen writes at::cpu::add, at::cuda::add ... into XFunctions_inl.h for each dispatch key.
-    if len(parts) == 3 and parts[0] == "at" and parts[1] not in ("native", "meta"):
+    # torchgen writes at::cpu::add, at::cuda::add ... into XFunctions_inl.h for each dispatch key, and those of alias keys.
+    if len(parts) == 3 and parts[0] == "at" and (parts[1].startswith("composite") or parts[1] in map(str.lower, lookup.dispatch_keys())):
         found = lookup.by_cpp(f"at::{parts[2]}")
         if found:
             return Named(f"at::{parts[2]} for the dispatch key of {parts[1]}", found)

@@ -190,8 +190,19 @@ def _symbol(reader: Reader, text: str) -> Backwards | None:
     if not places and not reaches:
         return None
     places = places or tuple(dict.fromkeys(Place(r.role, r.symbol, r.path, r.line) for r in reaches))
-    return Backwards(text, f"{outer} is no operator, but stands in the source", places, reaches,
-                     note="" if reaches else "no operator's chain passes it")  # fmt: skip
+    scope = _qualified(text)
+    elsewhere = "::" in scope and not mangled and not any(_is_called(scope, place.symbol) for place in places)
+    said = f"nothing in the source is called {scope}; these are called {outer}" if elsewhere else f"{outer} is no operator, but stands in the source"
+    return Backwards(text, said, places, reaches, note="" if reaches else "no operator's chain passes it")
+
+
+def _qualified(text: str) -> str:
+    """The name of a symbol with its namespaces, without its type, arguments and template arguments."""
+    return text.partition("<")[0].partition("(")[0].strip().rpartition(" ")[2]
+
+
+def _is_called(scope: str, symbol: str) -> bool:
+    return symbol.replace("::(anonymous)", "").endswith(scope)
 
 
 def _narrower(
@@ -236,7 +247,7 @@ def _places(reader: Reader, last: str, written: str) -> Iterable[Place]:
     for name, path, line in reader.lookup.stub_origins(last):
         yield Place("dispatch stub", name, path, line)
     symbols = reader.lookup.symbols_called(last)
-    scope = written.partition("<")[0].partition("(")[0].strip().rpartition(" ")[2]
-    exact = [s for s in symbols if "::" in scope and s.qualname.replace("::(anonymous)", "").endswith(scope)]
+    scope = _qualified(written)
+    exact = [s for s in symbols if "::" in scope and _is_called(scope, s.qualname)]
     for symbol in exact or symbols:
         yield Place(symbol.kind, symbol.qualname, symbol.path, symbol.line)

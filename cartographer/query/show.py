@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cartographer.model.backend import in_order
+from cartographer.model.dispatch import by_outcome
 from cartographer.query import export, operators, where_text
 from cartographer.query.ink import short
-from cartographer.query.where import Descent, in_order, main_step, not_found
+from cartographer.query.where import Descent, main_step, not_found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from cartographer.model.location import Location
     from cartographer.model.operator import Autograd, Operator, Registration
@@ -52,8 +54,8 @@ def one(o: Operator, ink: Ink) -> Iterator[str]:
     yield from _rows("layers", [f"{layer.key}: {layer.outcome}" + (f"  {_at(layer.place, ink)}" if layer.place else "")
                                 for layer in o.layers if layer.acts])  # fmt: skip
     yield from _rows("registered", [_registration(r, ink) for r in o.registrations])
-    yield from _rows("served by", list(_served(o.dispatch)))
-    for backend in in_order(list(o.kernels)):
+    yield from _rows("served by", [f"{outcome}: {', '.join(keys)}" for outcome, keys in by_outcome(o.dispatch)])
+    for backend in in_order(o.kernels):
         yield from _rows(backend, _kernel(o, backend, ink))
     if o.autograd:
         yield from _rows("backward", list(_autograd(o.autograd, ink)))
@@ -92,15 +94,6 @@ def _registration(r: Registration, ink: Ink) -> str:
     notes = [r.origin.value, *(["boxed"] if r.boxed else []), *([] if r.active else ["overridden"]),
              *([f"only with {' and '.join(r.build)}"] if r.build else [])]  # fmt: skip
     return f"{r.key:<26} {kernel}  {ink.faint(', '.join(notes))}" + (f"  {_at(r.place, ink)}" if r.place else "")
-
-
-def _served(dispatch: Mapping[str, str]) -> Iterator[str]:
-    """Keys by what serves them, most telling words first."""
-    found: dict[str, list[str]] = {}
-    for key, outcome in dispatch.items():
-        found.setdefault(outcome, []).append(key)
-    for outcome in sorted(found, key=lambda words: (words == "missing", "fall" in words, words)):
-        yield f"{outcome}: {', '.join(found[outcome])}"
 
 
 def _kernel(o: Operator, backend: str, ink: Ink) -> list[str]:

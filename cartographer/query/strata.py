@@ -10,6 +10,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import accumulate
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
 from cartographer.errors import NotFound
@@ -60,7 +61,7 @@ class LaidLine:
 
 def chosen(strata: Strata, paths: Iterable[str]) -> list[FileDates]:
     """The dated files under some paths, all without any. Raises NotFound for a path that is not in the tree."""
-    wanted = [path.strip("/").removeprefix("./") for path in paths]
+    wanted = [_plain(path) for path in paths]
     if strata.level == "none":
         raise NotFound("this atlas has no dates", hint=strata.reason or None)
     for path in wanted:
@@ -107,13 +108,14 @@ def laid(strata: Strata, path: str, line: int) -> LaidLine:
 
 def line_asked(strata: Strata, text: str) -> tuple[str, int] | None:
     """(path, line) of `aten/x.cpp:12`, when there is such a file."""
-    path, _, digits = text.removeprefix("./").rpartition(":")
+    path, _, digits = text.rpartition(":")
+    path = _plain(path)
     return (path, int(digits[:10])) if path in strata.files and digits.isdecimal() and int(digits[:10]) else None
 
 
 def section(strata: Strata, path: str = "") -> Section:
     """The ground under a folder, a file, or the whole tree. Raises NotFound."""
-    path = path.strip("/").removeprefix("./")
+    path = _plain(path)
     files = chosen(strata, [path] if path else [])
     ages = Ages(strata)
     parts: dict[str, list[str]] = {}
@@ -139,6 +141,12 @@ def _by_age(ages: Ages, files: list[FileDates]) -> tuple[DatedFile, ...]:
         return tuple(sorted((DatedFile(f.path, 0, f.born or "") for f in files if f.born), key=lambda f: (f.day, f.path)))
     told = ((f.path, ages.of_files([f.path])) for f in files if f.runs)
     return tuple(sorted((DatedFile(path, age.lines, age.median) for path, age in told if age.median), key=lambda f: (f.day, f.path)))
+
+
+def _plain(path: str) -> str:
+    """A path as the tree has it, however it was written: `./aten//src/` is `aten/src`, `.` is the whole tree, "" here."""
+    plain = normpath(path.strip("/") or ".")
+    return "" if plain == "." else plain
 
 
 def _under(path: str, folder: str) -> bool:

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cartographer.errors import CheckoutError
+from cartographer.model.backend import device_of_key
 from cartographer.store.verified import Outcome, Verified
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from cartographer.model.operator import Operator
 
-# Runs in the Python that has torch; needs nothing but torch, prints one JSON document.
+# Runs in the Python that has torch, with the namespaces to list as its arguments; needs nothing but torch, prints one JSON document.
 SCRIPT = r"""
 import json, sys
 import torch
@@ -28,11 +29,13 @@ def listed(name):
     at = torch
     for part in name.split(".")[1:]:
         at = getattr(at, part, None)
-    return [] if at is None else dir(at)
+    return None if at is None else dir(at)
 operators = {}
 for name in C._dispatch_get_all_op_names():
     operators[name] = {"dump": C._dispatch_dump(name), "table": C._dispatch_dump_table(name)}
-spaces = ["torch", "torch.Tensor"] + ["torch._C._" + n for n in ("nn", "fft", "linalg", "special", "sparse", "nested")]
+names = {space: listed(space) for space in sys.argv[1:]}
+if "torch" in names:
+    names["torch"] += listed("torch._C._VariableFunctions") or []
 def has(check):
     try:
         return bool(check())
@@ -46,12 +49,12 @@ parts = {
 }
 json.dump({
     "version": torch.__version__, "commit": torch.version.git_version, "platform": sys.platform, "parts": parts,
-    "operators": operators, "names": {**{space: listed(space) for space in spaces}, "torch": dir(torch) + listed("torch._C._VariableFunctions")},
-    "nodes": listed("torch._C._functions"),
+    "operators": operators, "names": names, "nodes": listed("torch._C._functions") or [],
 }, sys.stdout)
 """
 PLATFORM, VERSION, OURS = "platform", "version", "ours"
 _ENTRY = re.compile(r"(\w+)(?:\[alias\])?( \(inactive\))?: .*?\[([^\]]*)\]\s*$")
+_GENERATED_NODE = re.compile(r"[A-Z]\w*Backward\w*\d\w*")  # AddBackward0, ForeachPowBackward0, AliasBackward0_copy; not CopyBackwards, by hand
 _SLOT = re.compile(r"(\w+): (.*)\[([^\]]*)\]\s*$")
 
 
@@ -87,6 +90,7 @@ class Section:
     name: str
     compared: int
     differences: tuple[Difference, ...] = ()
+    hidden: int = 0  # what the atlas' source does not show
 
     @property
     def agreeing(self) -> int:
@@ -110,10 +114,15 @@ class Verdict:
         return sum(d.cause == OURS for s in self.sections for d in s.differences)
 
 
-def ask(python: str, seconds: float = 600) -> Running:
-    """Run the script in a Python that has torch. Raises CheckoutError."""
+def namespaces(operators: Iterable[Operator]) -> tuple[str, ...]:
+    """Where an atlas says that Python finds something."""
+    return tuple(sorted({binding.python.rpartition(".")[0] for operator in operators for binding in operator.bindings}))
+
+
+def ask(python: str, spaces: Sequence[str] = (), seconds: float = 600) -> Running:
+    """Run the script in a Python that has torch, for what is in some namespaces too. Raises CheckoutError."""
     try:
-        done = subprocess.run([python, "-c", SCRIPT], capture_output=True, text=True, timeout=seconds, check=False)
+        done = subprocess.run([python, "-c", SCRIPT, *spaces], capture_output=True, text=True, timeout=seconds, check=False)
     except FileNotFoundError as error:
         raise CheckoutError(f"no Python at {python}", hint="Give one that has torch with --python PATH.") from error
     except subprocess.TimeoutExpired as error:
@@ -135,7 +144,7 @@ def read(text: str) -> Running:
     for name, dumped in told["operators"].items():
         registrations[name] = _registrations(dumped["dump"])
         tables[name] = _table(dumped["table"])
-    names = {space: frozenset(members) for space, members in told["names"].items()}
+    names = {space: frozenset(members) for space, members in told["names"].items() if members is not None}
     return Running(
         told["version"], told["commit"], told["platform"], told["parts"], registrations, tables, names, frozenset(told["nodes"])
     )
@@ -159,7 +168,7 @@ def compare(operators: Iterable[Operator], version: str, running: Running) -> Ve
     """Compare an atlas' operators with a running torch."""
     known = {operator.name: operator for operator in operators}
     here = running.version.partition("+")[0]
-    judge = _Judge(running, same_version=here == version)
+    judge = _Judge(running, here == version, _accelerators(known.values()), any("wheel" in words for o in known.values() for words in o.dispatch.values()))
     both = [o for name, o in known.items() if name in running.registrations]
     sections = (
         _names(known, running, judge),
@@ -169,7 +178,16 @@ def compare(operators: Iterable[Operator], version: str, running: Running) -> Ve
         _nodes(known.values(), running, judge),
     )
     notes = () if judge.same_version else (f"the atlas is of {version}, the running torch is {running.version}",)
-    return Verdict(version, running.version, judge.same_version, sections, notes)
+    hidden = {s.name: s.hidden for s in sections if s.hidden}
+    if hidden:
+        told = ", ".join(f"{count:,} of the {name}" for name, count in hidden.items())
+        notes = (*notes, f"the atlas is of a wheel, which does not show what C++ registers: not compared are {told}")
+    return Verdict(version, running.version, judge.same_version, sections, (*notes, *_not_compared(known.values(), running)))
+
+
+def _accelerators(operators: Iterable[Operator]) -> frozenset[str]:
+    """Words at the end of keys of accelerators that the atlas' view of the build lacks: `mps`, `mtia`."""
+    return frozenset(("mps", "xpu", "hip", "vulkan", "metal")) | {device_of_key(r.key) for o in operators for r in o.registrations if r.build}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +196,8 @@ class _Judge:
 
     running: Running
     same_version: bool
+    accelerators: frozenset[str]
+    partial: bool  # the atlas is of a wheel
 
     def cause(self, *, conditional: bool = False) -> str:
         if conditional:
@@ -192,39 +212,44 @@ class _Judge:
 
     def foreign(self, key: str) -> bool:
         """Whether a key belongs to an accelerator that the running build or the atlas' view lacks."""
-        for word, names in (("cuda", ("CUDA",)), ("mps", ("MPS",)), ("xpu", ("XPU",)), ("rocm", ("HIP",)), ("vulkan", ("Vulkan",))):
-            if any(key.endswith(n) for n in names):
-                return word != "cuda" or not self.running.parts.get("cuda", False)
         # AutogradOther looks at all backends without an autograd key of their own, those of the accelerator included.
-        return key == "Metal" or (key == "AutogradOther" and not self.running.parts.get("cuda", False))
+        if key.endswith("CUDA") or key == "AutogradOther":
+            return not self.running.parts.get("cuda", False)
+        return key.lower().endswith(tuple(self.accelerators))
 
 
 def _names(known: Mapping[str, Operator], running: Running, judge: _Judge) -> Section:
     differences: list[Difference] = []
-    compared = 0
+    compared = hidden = 0
     for name in sorted({*known, *running.registrations}):
         operator = known.get(name)
         if operator is not None and operator.build and name not in running.registrations:
             continue  # for another build, as the atlas says
+        if operator is None and judge.partial:
+            hidden += 1
+            continue
         compared += 1
         if operator is None:
             differences.append(Difference("names", name, None, "registered", judge.cause()))
         elif name not in running.registrations:
             lacking = judge.lacks(operator.build, operator.extra.get("switches", "")) or all(judge.foreign(r.key) for r in operator.registrations)
             differences.append(Difference("names", name, "defined", None, judge.cause(conditional=lacking)))
-    return Section("operator names", compared, tuple(differences))
+    return Section("operator names", compared, tuple(differences), hidden)
 
 
 def _keys(both: Iterable[Operator], running: Running, judge: _Judge) -> Section:
     differences: list[Difference] = []
-    compared = 0
+    compared = hidden = 0
     for operator in both:
         theirs = running.registrations[operator.name]
         ours = {r.key: r for r in operator.registrations if r.active and not r.build}
         elsewhere = {r.key for r in operator.registrations if r.build}
         for key in sorted({*ours, *theirs}):
-            compared += 1
             mine = ours.get(key)
+            if mine is None and judge.partial:
+                hidden += 1
+                continue
+            compared += 1
             if mine is None:
                 cause = judge.cause(conditional=key in elsewhere)
                 differences.append(Difference("registrations", f"{operator.name} {key}", None, "registered", cause))
@@ -236,21 +261,23 @@ def _keys(both: Iterable[Operator], running: Running, judge: _Judge) -> Section:
                 differences.append(
                     Difference("registrations", f"{operator.name} {key}", words[mine.fallthrough], words[theirs[key]], judge.cause())
                 )
-    return Section("registrations", compared, tuple(differences))
+    return Section("registrations", compared, tuple(differences), hidden)
 
 
 def _tables(both: Iterable[Operator], running: Running, judge: _Judge) -> Section:
     differences: list[Difference] = []
-    compared = 0
+    compared = hidden = 0
     for operator in both:
         theirs = running.tables[operator.name]
         for key, mine in operator.dispatch.items():
+            if "wheel" in mine:
+                hidden += 1
+                continue
             outcome = theirs.get(key, "missing")
             compared += 1
             if outcome != mine:
-                cause = judge.cause(conditional=judge.foreign(key) or "wheel" in mine)
-                differences.append(Difference("computed table", f"{operator.name} {key}", mine, outcome, cause))
-    return Section("computed table", compared, tuple(differences))
+                differences.append(Difference("computed table", f"{operator.name} {key}", mine, outcome, judge.cause(conditional=judge.foreign(key))))
+    return Section("computed table", compared, tuple(differences), hidden)
 
 
 def _bindings(operators: Iterable[Operator], running: Running, judge: _Judge) -> Section:
@@ -267,11 +294,43 @@ def _bindings(operators: Iterable[Operator], running: Running, judge: _Judge) ->
     return Section("Python bindings", len(seen), tuple(differences))
 
 
-def _nodes(operators: Iterable[Operator], running: Running, judge: _Judge) -> Section:
-    ours = {node for operator in operators if operator.autograd is not None for node in operator.autograd.nodes}
-    theirs = {node for node in running.nodes if re.fullmatch(r"[A-Z]\w*Backward\w*\d", node)}
-    differences = [Difference("Nodes", node, None, "a class of torch._C._functions", judge.cause()) for node in sorted(theirs - ours)]
-    return Section("autograd Nodes", len(theirs), tuple(differences))
+def _nodes(operators: Collection[Operator], running: Running, judge: _Judge) -> Section:
+    if not running.nodes:
+        return Section("autograd Nodes", 0)
+    ours, made_up = _node_names(operators), _made_up(operators)
+    theirs = {node for node in running.nodes if _GENERATED_NODE.fullmatch(node)}
+    said = "a class of torch._C._functions"
+    differences = [Difference("Nodes", node, None, said, judge.cause()) for node in sorted(theirs - ours)]
+    differences += [Difference("Nodes", node, "a Node", f"not {said}", judge.cause()) for node in sorted(ours - theirs - made_up)]
+    return Section("autograd Nodes", len((ours | theirs) - (made_up - theirs)), tuple(differences))
+
+
+def _node_names(operators: Iterable[Operator]) -> set[str]:
+    return {node for operator in operators if operator.autograd is not None for node in operator.autograd.nodes}
+
+
+def _made_up(operators: Collection[Operator]) -> set[str]:
+    """Nodes that no build lists: derivatives.yaml has no row of its own for them. torchgen makes them up from the row of `add` for
+    `_foreach_add` (torchgen/api/autograd.py), after the Python classes were made from the rows alone.
+    """
+    others = [operator for operator in operators if "::_foreach_" not in operator.name]
+    rows = {operator.autograd.formula for operator in others if operator.autograd is not None} - {None}
+    derived = (o for o in operators if "::_foreach_" in o.name and o.autograd is not None and o.autograd.formula in rows)
+    return _node_names(derived) - _node_names(others)
+
+
+def _not_compared(operators: Collection[Operator], running: Running) -> Iterator[str]:
+    """What the running torch cannot tell about."""
+    lacking = {space: 0 for space in namespaces(operators) if space not in running.names}
+    for binding in {binding.python for operator in operators for binding in operator.bindings}:
+        if (space := binding.rpartition(".")[0]) in lacking:
+            lacking[space] += 1
+    if lacking:
+        yield f"Python names that were not compared: {sum(lacking.values()):,} (the running torch has no {', '.join(lacking)})"
+    unlisted = _made_up(operators) - running.nodes if running.nodes else _node_names(operators)
+    if unlisted:
+        why = "torch lists none that it makes up for _foreach_ operators" if running.nodes else "the running torch has no torch._C._functions"
+        yield f"Nodes that were not compared: {len(unlisted):,} ({why})"
 
 
 def lines(verdict: Verdict, *, most: int = 10, strong: Callable[[str], str] = str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound, UsageError
+from cartographer.model.backend import in_order
 from cartographer.model.operator import Status
 from cartographer.query import operators
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from cartographer.query.reverse import Backwards
     from cartographer.store.operator_reader import Routes
     from cartographer.store.reader import Reader
-
-# The order in which backends are shown; others follow by name.
-BACKENDS = ("CUDA", "CPU", "MPS", "XPU", "Meta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +50,17 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
     """Answer `where TEXT`. Raises NotFound with near misses, or UsageError for a backend that no atlas knows."""
     if not text.strip():
         raise UsageError("an empty name", hint="for example: cartographer where index_select --backend CUDA")
+    chosen = None if backend is None else backend_called(reader, backend)
     named = operators.resolve(reader.lookup, text) or operators.in_sentence(reader.lookup, text)
     if named is None:
         _check_alone(reader, text)
         from cartographer.query import reverse
 
-        back = reverse.backwards(reader, text, backend)
+        back = reverse.backwards(reader, text, chosen)
         if back is not None:
             return back
         raise not_found(reader, text)
     whole = [reader.routes(name) for name in named.names]
-    chosen = None if backend is None else backend_called(reader, backend)
     return Where(text, named, _descents(whole, chosen), chosen)
 
 
@@ -74,12 +72,12 @@ def _check_alone(reader: Reader, text: str) -> None:
 
 
 def backend_called(reader: Reader, text: str) -> str:
-    """`cuda` -> `CUDA`. Raises UsageError with the backends that this atlas knows."""
+    """`cuda` -> `CUDA`: a backend with chains, or another key of the dispatch tables. Raises UsageError with the backends that this atlas knows."""
     known = reader.lookup.backends()
-    for backend in known:
-        if backend.lower() == text.lower().removeprefix("kernel."):
-            return backend
-    raise UsageError(f"no operator of this atlas has a kernel for a backend called {text}", hint=f"it knows {', '.join(known)}" if known else None)
+    for key in (*known, *reader.lookup.dispatch_keys()):
+        if key.lower() == text.lower().removeprefix("kernel."):
+            return key
+    raise UsageError(f"no dispatch key of this atlas is called {text!r}", hint=f"it has kernels for {', '.join(in_order(known))}" if known else None)
 
 
 def not_found(reader: Reader, text: str) -> NotFound:
@@ -125,18 +123,13 @@ def _switches(steps: Sequence[Step]) -> bool:
     return sides[-2:] == ["calls", "stub"]
 
 
-def in_order(backends: Sequence[str]) -> list[str]:
-    """Backends in the order in which they are shown."""
-    return sorted(backends, key=lambda b: (BACKENDS.index(b) if b in BACKENDS else len(BACKENDS), b))
-
-
 def _descents(whole: Sequence[Routes], backend: str | None) -> tuple[Descent, ...]:
     """Chains of these overloads, equal ones taken together; backend by backend, resolved ones first."""
     found: dict[tuple[Chain, tuple[str, ...]], list[str]] = {}
     served: dict[str, str] = {}
     for operator in whole:
         by_chain: dict[Chain, list[str]] = {}
-        for key in in_order(list(operator.kernels)):
+        for key in in_order(operator.kernels):
             if backend is None or key == backend:
                 by_chain.setdefault(operator.kernels[key], []).append(key)
                 if key in operator.dispatch:
@@ -157,5 +150,5 @@ def _no_chain(operator: Routes, backend: str) -> Chain:
     if outcome == "missing":
         return Chain(Status.NONE, f"nothing is registered for {backend}: the call raises an error")
     if outcome is not None:
-        return Chain(Status.UNRESOLVED, f"the dispatcher answers with a {outcome}, which was not traced for {backend}")
+        return Chain(Status.UNRESOLVED, f"the dispatch table says {outcome!r} for {backend}, whose chains are not traced: `cartographer show {operator.name}` lists what is registered")
     return Chain(Status.UNRESOLVED, f"nothing is known about {backend}")

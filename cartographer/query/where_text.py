@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cartographer.model.backend import MAIN
 from cartographer.model.operator import Status
 from cartographer.query.ink import short
 from cartographer.query.where import Where
@@ -58,7 +59,7 @@ def _main_ones(answer: Where) -> tuple[Descent, ...]:
     if answer.backend is not None or len(answer.descents) <= 2:
         return answer.descents[:_WHOLE]
     first = [d for d in answer.descents if answer.named.names[0] in d.names]
-    return tuple(d for d in first if set(d.backends) & {"CUDA", "CPU", "MPS"})[:_WHOLE] or answer.descents[:1]
+    return tuple(d for d in first if set(d.backends).intersection(MAIN))[:_WHOLE] or answer.descents[:1]
 
 
 def _descent(descent: Descent, ink: Ink, *, everything: bool) -> Iterator[str]:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -233,19 +234,21 @@ class Catalog:
         return around.line if around else 0
 
     @cached_property
-    def _begins(self) -> dict[str, list[int]]:
-        """The lines of each file's symbols, to be searched."""
-        return {path: [symbol.line for symbol in symbols] for path, symbols in self.symbols.items()}
+    def _extents(self) -> dict[str, tuple[list[int], list[int]]]:
+        """Of each file's symbols: where each begins, and how far those up to it reach at most."""
+        return {path: ([s.line for s in symbols], list(accumulate((s.end_line for s in symbols), max))) for path, symbols in self.symbols.items()}
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """The innermost symbol whose extent holds a line."""
         symbols = self.symbols.get(path)
         if symbols is None:
             return None
-        at = bisect_right(self._begins[path], line)
-        for symbol in symbols[max(0, at - 8) : at][::-1]:
-            if symbol.end_line >= line:
-                return symbol
+        begins, ends = self._extents[path]
+        at = bisect_right(begins, line) - 1
+        while at >= 0 and ends[at] >= line:
+            if symbols[at].end_line >= line:
+                return symbols[at]
+            at -= 1
         return None
 
     # Folders -----------------------------------------------------------------------------------

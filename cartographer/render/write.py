@@ -109,7 +109,7 @@ def write_site(
     at once. `written` are the values of the atlas, when it was written a moment ago. `keeper` keeps what serves the next site too.
     """
     start = time.perf_counter()
-    progress.stage("read the atlas")
+    progress.stage("reading the atlas")
     site = site_of(reader, out, collected=collected, written=written)
     report = write(site, out, progress, processes=processes, when_drawn=when_drawn, keeper=keeper)
     return replace(report, seconds=time.perf_counter() - start)
@@ -128,7 +128,7 @@ def write(
     try:
         _warm(site, _press.environment)
         work = plan.jobs(outline.of_site(site))
-        progress.stage("draw pages", len(work))
+        progress.stage("drawing pages", len(work))
         done = list(_print_all(work, progress, processes or os.cpu_count() or 1))
         done += [put(desk, address, data) for address, data in contents.items()]
         removed = _publish(desk, done, when_drawn)

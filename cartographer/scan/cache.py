@@ -7,7 +7,6 @@ Losing an entry costs a scan, never a build: a damaged file is set aside, a dama
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import sqlite3
 import zlib
 from functools import cache
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from cartographer.makers import sources_digest
 from cartographer.model.fact import FileFacts
 from cartographer.model.location import language_of
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _DECODER = msgspec.msgpack.Decoder(FileFacts)
 _ENCODER = msgspec.msgpack.Encoder()
+# What facts are made by.
+MAKERS = ("scan/*.py", "scan/queries/*.scm", "model/fact.py", "model/location.py", "patterns.py")
+PARSERS = ("tree-sitter", "tree-sitter-cpp", "tree-sitter-python")
 _SCHEMA = "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, sum INTEGER NOT NULL, data BLOB NOT NULL)"
 
 
@@ -42,14 +45,8 @@ def decode(data: bytes) -> FileFacts:
 
 @cache
 def scanner_version() -> str:
-    """A hash over the scanner's own source and the fact model: a changed scanner never meets old facts."""
-    package = Path(__file__).resolve().parent
-    sources = [*sorted(package.glob("*.py")), *sorted((package / "queries").glob("*.scm")), package.parent / "model" / "fact.py", package.parent / "patterns.py"]
-    digest = hashlib.sha256()
-    for path in sources:
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    """A hash over the scanner's own source, the fact model and the parsers: a changed scanner never meets old facts."""
+    return sources_digest(*MAKERS, packages=PARSERS)[:16]
 
 
 class FactCache:

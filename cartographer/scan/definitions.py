@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _STOP = re.compile(r"[;{}(]")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_ALONE = re.compile(r"(?:(?:static|inline)\s+)*([A-Za-z_]\w*)\s*")
 _BLANK = re.compile(r"[ \t\n]*+")
 _METAL_KERNEL = re.compile(r"\bkernel\b")
 _HOST_NAME = re.compile(r'host_name\s*\(\s*"([^"\n]*)"\s*\)')
@@ -147,8 +148,8 @@ class OutlineReader:
                 self._unread(head.start, at)
             return
         groups = head.groups or []
-        if first != frame.class_name and self._is_use(head, first, at):
-            self._use(first, head.start, groups[0])
+        if (use := self._alone(head, at)) is not None and use[1] != frame.class_name:
+            self._use(use[1], use.start(1), groups[0])
             return
         equals = heads.initializer_at(code, head)
         if first == "typedef":
@@ -166,13 +167,12 @@ class OutlineReader:
         elif not frame.class_name:
             self._plain_variable(head, first, at)
 
-    def _is_use(self, head: Head, first: str, at: int) -> bool:
-        """Whether a statement is a word and its arguments, and nothing else."""
+    def _alone(self, head: Head, at: int) -> re.Match[str] | None:
+        """The word of a statement that is a word and its arguments, and nothing else but how it is linked: `static CREATE_UNARY_UFUNC(relu);`."""
         groups = head.groups
-        return (
-            groups is not None and len(groups) > 0 and not self.code[head.start + len(first) : groups[0][0]].strip()
-            and not self.code[groups[0][1] + 1 : at].strip()
-        )
+        if not groups or self.code[groups[0][1] + 1 : at].strip():
+            return None
+        return _ALONE.fullmatch(self.code, head.start, groups[0][0])
 
     def _using(self, head: Head, text: str, at: int) -> None:
         m = _ALIAS.match(text)

@@ -15,8 +15,11 @@ from cartographer.model.fact import Definition, MacroDefinition, MacroUse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_HOST_NAME = re.compile(r"host_name\s*\(((?:[^()]|\([^()]*\))*)\)\s*\]\][\s\\]*(?:\[\[\s*kernel\s*\]\][\s\\]*|kernel\b[\s\\]*)?void[\s\\]+([\w:]+)")
+_HOST_NAME = re.compile(r"host_name\s*\(((?:[^()]|\([^()]*\))*)\)\s*\]\][\s\\]*(?:\[\[\s*kernel\s*\]\][\s\\]*|kernel\b[\s\\]*)?void[\s\\]+((?:::[\s\\]*)?\w+(?:[\s\\]*::[\s\\]*\w+)*)(?:[\s\\]*<([^<>;()]*)>)?")
+_GAP = re.compile(r"[\s\\]+")
 _PIECE = re.compile(r'"((?:[^"\\]|\\.)*)"|#\s*(\w+)|\b(\w+)\b')
+_PASTE = re.compile(r"[\s\\]*##[\s\\]*")
+_PARAMETER = re.compile(r"[A-Za-z_]\w*")
 _NESTED = re.compile(r"\b([A-Za-z_]\w*)\s*\(([^()]*)\)")
 _METAL_SOURCE = re.compile(r"\bkernel\s+void\s+\w|\[\[\s*kernel\s*\]\]|metal_stdlib")
 _FORMAT_FIELD = re.compile(r"\{(\w*)\}")
@@ -45,25 +48,32 @@ def host_kernels(macros: Iterable[MacroDefinition], uses: Iterable[MacroUse]) ->
         return []
     found: list[Definition] = []
     for use in uses:
-        for name, function in _expanded(use.name, use.arguments, known, 0):
-            found.append(Definition(name, name, "metal-kernel", use.line, use.line, use.end_line, macro=(use.name, *use.arguments), returns=function))
+        for name, function, arguments in _expanded(use.name, use.arguments, known, 0):
+            found.append(Definition(
+                name, name, "metal-kernel", use.line, use.line, use.end_line, macro=(use.name, *use.arguments), returns=function, specialization=arguments,
+            ))  # fmt: skip
             if len(found) > _MOST:
                 return found
     return found
 
 
-def _expanded(name: str, arguments: tuple[str, ...], known: Mapping[str, MacroDefinition], depth: int) -> Iterator[tuple[str, str]]:
-    """(host name, function) of all instantiations that one macro use makes."""
+def _expanded(name: str, arguments: tuple[str, ...], known: Mapping[str, MacroDefinition], depth: int) -> Iterator[tuple[str, str, str]]:
+    """(host name, function, template arguments) of all instantiations that one macro use makes."""
     macro = known.get(name)
     if macro is None or macro.parameters is None or depth > _DEPTH:
         return
     values = dict(zip(macro.parameters, arguments, strict=False))
     for m in _HOST_NAME.finditer(macro.body):
-        yield _spelled(m.group(1), values), m.group(2)
+        yield _spelled(m.group(1), values), _GAP.sub("", m.group(2)), pasted(m.group(3) or "", values)
     for m in _NESTED.finditer(macro.body):
         if m.group(1) in known and m.group(1) != name:
             inner = tuple(values.get(a.strip(" \\\n"), a.strip(" \\\n")) for a in m.group(2).split(","))
             yield from _expanded(m.group(1), inner, known, depth + 1)
+
+
+def pasted(text: str, values: Mapping[str, str]) -> str:
+    """A piece of a macro's body with its parameters replaced and `##` carried out: `NAME##_functor` -> `fmax_functor`."""
+    return " ".join(_PASTE.sub("", _PARAMETER.sub(lambda m: values.get(m[0], m[0]), text)).replace("\\", " ").split())
 
 
 def _spelled(expression: str, values: Mapping[str, str]) -> str:

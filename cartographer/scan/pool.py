@@ -120,10 +120,3 @@ def _batches(files: list[tuple[str, str, bytes]]) -> list[list[tuple[str, str, b
         out[-1].append(item)
         size += len(item[2])
     return out
-
-
-def scan_files(
-    files: Iterable[File], cache: FactCache, workers: int = 2, progress: Progress | None = None,
-) -> Iterator[tuple[str, FileFacts]]:
-    """(path, facts) of all files, in path order."""
-    yield from gather(files, cache, workers, progress).items()

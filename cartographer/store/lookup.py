@@ -101,6 +101,12 @@ class Lookup:
         """Backends for which some operator has a chain, by name."""
         return self._names("SELECT text FROM word WHERE id IN (SELECT DISTINCT backend_word FROM operator_chain) ORDER BY text")
 
+    def dispatch_keys(self) -> tuple[str, ...]:
+        """Runtime keys of the computed dispatch tables, by name."""
+        return self._names(
+            "SELECT DISTINCT j.value FROM (SELECT DISTINCT keys_word FROM dispatch_table) t JOIN word w ON w.id = t.keys_word, json_each(w.text) j ORDER BY 1"
+        )
+
     def declared_at(self, path: str, line: int) -> tuple[str, ...]:
         """The operator whose declaration or derivative holds this line of a yaml file: the last one that begins at or before it."""
         for table, column in (("operator", "id"), ("autograd", "operator")):

@@ -35,6 +35,12 @@ def _module(name, path):
     return sys.modules[name]
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "real_site" in getattr(item, "fixturenames", ()):
+            item.add_marker("torch_tree")
+
+
 def pytest_terminal_summary(terminalreporter):
     for what in sorted(_missing):
         terminalreporter.write_line(f"!! {what}", red=True)

@@ -12,7 +12,8 @@ from urllib.parse import unquote
 import pytest
 from click.testing import CliRunner
 
-from cartographer.checkout.cache import Cache
+from cartographer.checkout.cache import ENVIRONMENT, Cache
+from cartographer.checkout.clone import Store
 from cartographer.checkout.open import SourceRequest
 from cartographer.cli import commands
 from cartographer.errors import CartographerError, UsageError
@@ -136,6 +137,20 @@ def test_all_releases_of_a_repository(mini_repo, tmp_path):
     assert run.return_value == 0, run.output
     assert [path.name for path in shelf(tmp_path)] == [*TAGS]
     assert "not drawn" in (tmp_path / "index.html").read_text()
+
+
+def test_all_releases_offline_reach_no_network(mini_repo, tmp_path, monkeypatch):
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "cache"))
+    address = mini_repo.as_uri()
+
+    def build(out, *words):
+        return CliRunner().invoke(commands, ["build", *words, "--repo", address, "--out", str(tmp_path / out), "-q", "--no-html"], standalone_mode=False)
+
+    assert build("one", "v0.2.0").return_value == 0
+    monkeypatch.setattr(Store, "_list_remote", lambda *_: pytest.fail("asked the remote"))
+    run = build("all", "--all-releases", "--offline")
+    assert run.return_value == 0, run.output
+    assert [path.name for path in shelf(tmp_path / "all")] == ["v0.2.0"]
 
 
 def test_a_folder_that_is_an_atlas_takes_no_others(demo, mini_repo):

@@ -2,16 +2,25 @@
 """diff and history over the tags of mini torch."""
 
 import json
+import shutil
+import subprocess
 
 import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from cartographer.checkout import git
+from cartographer.checkout.cache import Cache
+from cartographer.checkout.clone import DEFAULT_URL, store_path
 from cartographer.checkout.demo import make_demo_repository
+from cartographer.checkout.git import environment
+from cartographer.checkout.open import SourceRequest
 from cartographer.cli import commands
 from cartographer.compare.machine import JSON_SCHEMA
 from cartographer.errors import CompareError, NotFound
+from cartographer.pipeline.building import BuildRequest, build
 from cartographer.pipeline.releases import compare_releases, operator_history
+from cartographer.query import atlases
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +88,46 @@ def test_history(repository) -> None:
         operator_history(["relu"], repo=repository, since="vx")
     with pytest.raises(NotFound, match="no release"):
         operator_history(["no_such_operator"], repo=repository)
+
+
+@pytest.fixture
+def own(repository, tmp_path, monkeypatch):
+    """Our own clone in the cache, which lacks the newest release; its atlas is in a list. The network is not reached."""
+    monkeypatch.chdir(tmp_path)
+    clone = store_path(Cache(), DEFAULT_URL)
+    subprocess.run(["git", "clone", "-q", "--mirror", repository, str(clone)], check=True)
+    subprocess.run(["git", "-C", str(clone), "tag", "-d", "v0.3.0"], check=True, capture_output=True)
+    atlases.remember(build(BuildRequest(SourceRequest(version="v0.3.0", repo=repository), tmp_path / "out", workers=1, html=False)))
+    monkeypatch.setattr(git, "environment", lambda network=False, **more: pytest.fail("a network") if network else environment(network=False, **more))
+    return clone
+
+
+def test_history_without_options_is_over_the_clone_in_the_cache_and_every_atlas(own, repository) -> None:
+    (line,), looked = operator_history(["potrf"])
+    assert looked == ("v0.1.0", "v0.2.0", "v0.3.0")
+    assert "gone in v0.2.0" in line.says
+    assert operator_history(["relu"], since="v0.2.0")[1] == ("v0.2.0", "v0.3.0")
+    assert operator_history(["relu"], since="v0.3.0")[1] == ("v0.3.0",)
+    with pytest.raises(NotFound, match=r"no release from v0\.4\.0 on"):
+        operator_history(["relu"], since="v0.4.0")
+
+
+def test_history_of_what_is_given_is_of_nothing_else(own, repository, tmp_path) -> None:
+    tree = tmp_path / "pytorch-0.1.0"
+    tree.mkdir()
+    archive = subprocess.run(["git", "-C", repository, "archive", "v0.1.0"], check=True, capture_output=True).stdout
+    subprocess.run(["tar", "-x", "-C", str(tree)], input=archive, check=True)
+    assert operator_history(["potrf"], sources=[tree])[1] == ("v0.1.0",)
+    with pytest.raises(NotFound, match="no release from"):
+        operator_history(["potrf"], sources=[tree], since="v0.2.0")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NotFound, match="no release to look at"):
+        operator_history(["potrf"], wheels=[tmp_path / "empty"])
+
+
+def test_history_without_a_clone_is_over_the_atlases(own) -> None:
+    shutil.rmtree(own)
+    assert operator_history(["relu"])[1] == ("v0.3.0",)
 
 
 def test_lists_are_kept_by_content(repository, tmp_path, monkeypatch) -> None:

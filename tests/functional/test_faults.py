@@ -18,11 +18,14 @@ import zlib
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from jinja2.bccache import bc_magic
 
-from cartographer.checkout.cache import ENVIRONMENT
+from cartographer.checkout.cache import ENVIRONMENT, Cache
 from cartographer.checkout.demo import DEMO_TAG
 from cartographer.checkout.open import SourceRequest
+from cartographer.cli import commands
+from cartographer.errors import CheckoutError, CompareError
 from cartographer.pipeline.building import BuildRequest, build
 from cartographer.progress import SilentProgress
 from cartographer.query import export
@@ -178,7 +181,7 @@ def test_killed_at_any_step_of_the_disk(built, old, mini_repo, tmp_path):
     assert leftovers(old) == []
 
 
-@pytest.mark.parametrize(("stage", "tag", "jobs"), [("scanning", DEMO_TAG, 2), ("draw pages", NEW, 1)])
+@pytest.mark.parametrize(("stage", "tag", "jobs"), [("scanning", DEMO_TAG, 2), ("drawing pages", NEW, 1)])
 def test_control_c(built, old, start, stage, tag, jobs):
     """While several processes parse (the third release has files enough), and while pages are drawn."""
     running = start(old, jobs=jobs, tag=tag)
@@ -217,6 +220,22 @@ def test_two_builds_at_once(built, old, start):
         assert "Traceback" not in errors
     assert assert_whole(old, built) == NEW
     assert leftovers(old) == []
+
+
+@pytest.mark.parametrize(("words", "meanwhile"), [
+    ("build v0.2.0 --repo {repo} --out {out} --no-html", "cartographer.pipeline.building.read_atlas"), ("build --demo --out {out} --no-html", "cartographer.checkout.demo.make_demo_repository"),
+    ("build v0.1.0 v0.2.0 --repo {repo} --out {out} --no-html", "cartographer.pipeline.collection.refresh"), ("diff v0.1.0 v0.2.0 --repo {repo}", "cartographer.pipeline.lists.list_of_tree"),
+    ("history add --repo {repo}", "cartographer.pipeline.releases.refs.is_release"),
+])  # fmt: skip
+def test_the_cache_is_not_emptied_meanwhile(words, meanwhile, mini_repo, tmp_path, monkeypatch):
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "cache"))
+    Cache().write(b"1", "facts", "one")
+    monkeypatch.setattr(meanwhile, lambda *_, **__: Cache().clean())
+    said = CliRunner().invoke(commands, [word.format(repo=mini_repo, out=tmp_path / "out") for word in words.split()], standalone_mode=False)
+    assert isinstance(said.exception, CheckoutError | CompareError)
+    assert "another cartographer is using this part of the cache" in str(said.exception)
+    assert Cache().read("facts", "one") == b"1"
+    assert Cache().clean() > 0
 
 
 def test_a_cache_that_cannot_be_written_to(built, old, start):

@@ -93,6 +93,13 @@ endforeach()
 add_library(torch_cpu ${SRCS} [==[c d.cpp]==])
 target_compile_definitions(torch_cpu PRIVATE -DA=1 "B=\\"c\\"")
 """
+CONDITIONS = [b" AND ", b" OR ", b"NOT ", b"( ", b" )", b"DEFINED ", b"CMAKE_SYSTEM_PROCESSOR ", b"CMAKE_VERSION ", b" MATCHES ", b" IN_LIST ", b" VERSION_LESS_EQUAL ", b'"', b"${", b"}",
+              b"|", b"*", b"+", b"?", b"(", b")", b"[", b"]", b"{9}", b".*", b"(.|x)*", b"\\", b"99999999999", b"1.2.3"]  # fmt: skip
+CONDITIONS_SEED = b"""CMAKE_SYSTEM_PROCESSOR MATCHES "^(i[3-6]86|x86_64|armv[5-8].*|aarch64|arm64)$" OR IOS_ARCH MATCHES "^arm64.*"
+CMAKE_SYSTEM_NAME MATCHES "Linux" AND CMAKE_VERSION VERSION_LESS_EQUAL "3.27.1"
+CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT ( USE_ROCM OR "${CMAKE_SYSTEM_NAME}" STREQUAL "Windows" )
+DEFINED ENV{A} OR CMAKE_SYSTEM_NAME IN_LIST NAMES
+"""
 BZL_SEED = b'core_sources = ["a.cpp"] + [x + ".cpp" for x in other]\nother = [\n    "b",\n]\ndef f(a = True):\n    return core_sources\nlibs = core_sources + other\n'
 GUIDE = [b"+++\n", b'title = "a"\n', b'kind = "journey"\n', b"number = 1\n", b'words = ["a"]\n', b"## ", b"@ floor=1 {op:add}\n", b"{op:add}", b"{places:add}", b"{count:operators}", b"{files}",
          b"{operators:a}", b"{missing}", b"{symbol:a::b}", b"{kernel:add:CUDA}", b'stops = ["a"]\n', b"| a | b |\n|---|---|\n", b"<script>", b"[a](javascript:b)", b"![a](b)", b"`", b"> ", b"* "]  # fmt: skip
@@ -261,6 +268,14 @@ def try_cmake(data: bytes) -> None:
     build = Build(project, ["MPS"])
     for path in ("a.cpp", "caffe2/b.cu"):
         build.needs(path, ("A && defined(B)",))
+        build.terms(path, ("A && defined(B)",))
+
+
+def try_conditions(data: bytes) -> None:
+    """One condition of CMake's a line; its names have values, so that comparisons take place."""
+    build = Build(read_project(mini().get), ["MPS"])
+    for line in data.decode("utf-8", "replace").splitlines()[:200]:
+        assert build._cmake(line) in {True, False, None}
 
 
 class _Says:
@@ -532,6 +547,7 @@ TARGETS = {target.name: target for target in (
     Target("evaluator", try_python, ending(".py", among="torch/"), PYTHON, seconds=20),
     Target("generators", try_generators, ending(".py", among="gen"), PYTHON, seconds=20),
     Target("cmake", try_cmake, lambda: [CMAKE_SEED, BZL_SEED], CMAKE),
+    Target("conditions", try_conditions, lambda: [CONDITIONS_SEED], CONDITIONS),
     Target("git", try_git, lambda: [PATCH, RAW, b"commit a\n%s 2020-01-01 %s\n" % (b"1" * 40, b""), b"100644 blob %s 12\ta/b.c\0" % (b"a" * 40), b"%s refs/tags/v1\n" % (b"a" * 40), b"%s blob 3\nabc\n%s missing\n" % (b"a" * 40, b"b" * 40)],
            [b"@@ -1,2 +3,4 @@\n", b"diff --git a/b b/b\n", b"rename to ", b"index a..b", b"1" * 40 + b"\n", b"\0", b":100644 100644 a b M\0", b" missing\n", b" blob 99999999999\n", b'\tquoted"']),
     Target("versions", try_versions, lambda: [b"v2.6.0", b"2.6.0a0+git1a2b3c4", b"__version__ = '1.0'\ngit_version = 'a'\n", b"pytorch (1.13.1+dfsg-4) unstable", b"refs/tags/v1.0.0^{}", b"HEAD~3"], [b"v", b".", b"rc1", b"+cpu", b"^{}", b"-"], largest=5_000),

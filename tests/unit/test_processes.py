@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
 import gc
+import multiprocessing
 import os
 import pickle
+import time
 
 import pytest
 
 from cartographer import processes
+from cartographer.checkout.demo import make_demo_repository
+from cartographer.checkout.open import SourceRequest
 from cartographer.errors import ScanError
-from cartographer.processes import beside, collector_at_rest
+from cartographer.pipeline import reading
+from cartographer.pipeline.building import BuildRequest, build
+from cartographer.processes import beside, collector_at_rest, none_left
 
 
 def test_the_work_is_done_in_another_process_and_its_result_comes_back():
@@ -59,6 +65,61 @@ def test_a_result_that_cannot_travel_is_made_here():
 
 def test_large_results_do_not_block():
     assert len(beside(lambda: b"x" * 3_000_000).result()) == 3_000_000
+
+
+def test_a_result_that_nobody_waits_for_keeps_no_process():
+    begun = beside(lambda: b"x" * 3_000_000)
+    process = begun._process
+    del begun
+    process.join(20)
+    assert process.exitcode == 0
+
+
+def test_what_fails_before_it_asks_leaves_no_process():
+    @none_left()
+    def stage(begun):
+        begun.append(beside(lambda: time.sleep(600)))
+        raise ScanError("no such file")
+
+    begun = []
+    with pytest.raises(ScanError):
+        stage(begun)
+    assert not begun[0]._process.is_alive()
+    assert multiprocessing.active_children() == []
+
+
+def test_a_stage_that_fails_ends_what_was_begun_beside_it(tmp_path, monkeypatch):
+    def fails(*_, **__):
+        raise ScanError("a disk that cannot be read")
+
+    monkeypatch.setattr(reading, "scan", fails)
+    monkeypatch.setattr(reading, "derived", lambda *_: time.sleep(600))
+    repository = make_demo_repository(tmp_path / "mini.git")
+    request = BuildRequest(SourceRequest(version="v0.1.0", repo=str(repository), cache=tmp_path / "cache"), tmp_path / "out", html=False)
+    with pytest.raises(ScanError) as kept:  # and its frames with it
+        build(request)
+    assert kept.value.message == "a disk that cannot be read"
+    assert multiprocessing.active_children() == []
+
+
+def test_results_are_taken_inside():
+    with none_left():
+        begun = beside(os.getpid)
+        assert begun.result() != os.getpid()
+        assert beside(os.getpid).result() != os.getpid()
+        left = beside(os.getpid)
+    assert left.result() == os.getpid()
+
+
+def test_work_in_a_copy_that_begins_work_is_done_once(tmp_path):
+    def work():
+        with (tmp_path / "done").open("a") as told:
+            told.write("x")
+        return os.getpid(), beside(os.getpid).result()
+
+    outer, inner = beside(work).result()
+    assert outer == inner != os.getpid()
+    assert (tmp_path / "done").read_text() == "x"
 
 
 def test_the_collector_is_as_it_was_before():

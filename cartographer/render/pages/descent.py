@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.backend import MAIN, device_of_key
 from cartographer.model.operator import Origin, Status
 from cartographer.render.landmarks import landmark
 from cartographer.render.pages.chains import ROLES, address_of, note_of
@@ -47,7 +48,6 @@ class Floor:
     last: bool = False
 
 
-_PREFERRED = ("CUDA", "CPU", "MPS", "CompositeImplicitAutograd", "CompositeExplicitAutograd")
 _OTHERS = ("QuantizedCPU", "SparseCPU")
 
 
@@ -58,7 +58,7 @@ def backend_of(op: Operator) -> str:
     """
     resolved = [key for key, chain in op.kernels.items() if chain.status is Status.RESOLVED and chain.steps]
     untold = [key for key, chain in op.kernels.items() if chain.status is Status.UNRESOLVED]
-    for wanted, keys in ((_PREFERRED, resolved), (_PREFERRED, untold), (_OTHERS, resolved), (_OTHERS, untold)):
+    for wanted, keys in ((MAIN, resolved), (MAIN, untold), (_OTHERS, resolved), (_OTHERS, untold)):
         if found := next((key for key in wanted if key in keys), ""):
             return found
     return resolved[0] if resolved else ""
@@ -76,7 +76,7 @@ def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
     if not chain or not chain.steps:
         stops.setdefault(5, []).append(_unknown_kernel(op, backend))
     if device:
-        family = "CUDA" if "CUDA" in backend else "MPS" if "MPS" in backend else "CPU"
+        family = device_of_key(backend).upper()
         for floor, name in ((6, f"memory {family}"), (7, f"queue {family}")):
             found = landmark(site, name)
             if found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.dispatch import by_outcome
 from cartographer.model.operator import Origin, Status
 from cartographer.render.pages.frame import Receipt, at
 
@@ -116,18 +117,6 @@ def _note(registration: Registration, unresolved: str | None) -> str:
     return "; ".join(words)
 
 
-_ORDER = (
-    "kernel", "default backend kernel", "math kernel", "catch all", "nested kernel", "autograd kernel", "batched kernel", "backend fallback",
-    "fallthrough kernel", "fallthrough backend fallback", "missing",
-)  # fmt: skip
-
-
-_RANK = {outcome: number for number, outcome in enumerate(_ORDER)}
-
-
 def outcomes_of(dispatch: Mapping[str, str]) -> tuple[KeysOf, ...]:
     """Runtime keys by what serves them, in the dispatcher's words."""
-    groups: dict[str, list[str]] = {}
-    for key, outcome in dispatch.items():
-        groups.setdefault(outcome, []).append(key)
-    return tuple([KeysOf(outcome, tuple(groups[outcome])) for outcome in sorted(groups, key=lambda text: (_RANK.get(text, 99), text))])
+    return tuple([KeysOf(outcome, keys) for outcome, keys in by_outcome(dispatch)])

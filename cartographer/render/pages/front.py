@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cartographer.model.backend import device_of_key
 from cartographer.model.operator import Status
 from cartographer.render import urls
 from cartographer.render.figures import section
@@ -138,7 +139,7 @@ def _stations(site: Site, op: Operator) -> tuple[section.Station, ...]:
     if chain and chain.status is Status.RESOLVED and chain.steps:
         step = chain.steps[0]
         found.append(section.Station(5, step.symbol.rpartition("at::native::")[2], href=urls.href(site.place(step.path, step.line) or "")))
-        family = "CUDA" if "CUDA" in backend else "MPS" if "MPS" in backend else "CPU"
+        family = device_of_key(backend).upper()
         for floor, name in ((6, f"memory {family}"), (7, f"queue {family}")):
             if place := landmark(site, name):
                 found.append(section.Station(floor, place.symbol, href=urls.href(place.address or "")))

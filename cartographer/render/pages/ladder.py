@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.dispatch import OUTCOMES
+
 if TYPE_CHECKING:
     from cartographer.model.operator import Layer, Operator
     from cartographer.render.pages.frame import Receipt
@@ -24,10 +26,6 @@ class Rung(NamedTuple):
     receipt: Receipt | None = None
 
 
-_OUTCOMES = (
-    "kernel", "autograd kernel", "batched kernel", "nested kernel", "default backend kernel", "math kernel", "catch all", "backend fallback",
-    "fallthrough kernel", "fallthrough backend fallback", "missing",
-)  # fmt: skip
 _AWAKE = ("AutogradFunctionality", "ADInplaceOrView", "BackendSelect")
 _WAKES = (
     ("FuncTorchBatched", "under vmap"), ("Batched", "under the older vmap"), ("FuncTorchVmap", "under vmap"), ("VmapMode", "under the older vmap"),
@@ -49,7 +47,7 @@ def ladder_of(site: Site, op: Operator, backend: str) -> tuple[Rung, ...]:
         if not awake and layer.outcome.endswith("backend fallback"):
             general.append(layer.key)
             continue
-        if not awake and layer.outcome not in _OUTCOMES:
+        if not awake and layer.outcome not in OUTCOMES:
             unknown.setdefault(layer.outcome, []).append(layer.key)
             continue
         rungs.append(_awake(site, op, layer) if awake else _asleep(site, layer))
@@ -65,7 +63,7 @@ def ladder_of(site: Site, op: Operator, backend: str) -> tuple[Rung, ...]:
 def _awake(site: Site, op: Operator, layer: Layer) -> Rung:
     receipt = site.receipt_of(layer.place)
     name = "Autograd" if layer.key == "AutogradFunctionality" else layer.key
-    if layer.outcome not in _OUTCOMES:
+    if layer.outcome not in OUTCOMES:
         return Rung(name, "pass", f"not told: {layer.outcome}", receipt)
     if not layer.acts:
         return Rung(name, "pass", "lets the call fall through", receipt)

@@ -132,6 +132,78 @@ def test_what_a_build_uses_is_not_cleaned_away(cache: Cache) -> None:
     assert cache.read("facts", "one") == b"1"
 
 
+@pytest.mark.parametrize("kinds", [None, frozenset({"facts"})])
+def test_nothing_is_cleaned_away_while_anybody_works(cache: Cache, kinds: frozenset[str] | None) -> None:
+    cache.write(b"1", "facts", "facts.db")
+    with cache.in_use(), Cache(cache.root).in_use(), cache.lock("atlas-x"):
+        with pytest.raises(CheckoutError, match="using"):
+            Cache(cache.root).clean(kinds)
+        assert cache.read("facts", "facts.db") == b"1"
+    assert cache.clean(kinds) == 1 + 4
+
+
+def test_who_comes_while_it_is_cleaned_waits(cache: Cache) -> None:
+    progress = SilentProgress()
+    child = subprocess.Popen([sys.executable, "-c", HOLD.replace("'x'", "'in-use'").replace("60", "0.5"), str(cache.root)], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"held\n"
+    with cache.in_use(progress):
+        assert child.wait(10) == 0
+    child.communicate()
+    assert progress.notes == ["another cartographer works in this cache; waiting for it"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies here")
+@pytest.mark.parametrize("held", ["in_use()", "lock('facts-one')"])
+def test_copies_of_a_killed_process_hold_no_lock(cache: Cache, held: str) -> None:
+    """Workers that wait for their tasks outlive the process that gave them some."""
+    cache.write(b"1", "facts", "one")
+    said = f"import os, sys, time; from pathlib import Path; from cartographer.checkout.cache import Cache\nwith Cache(Path(sys.argv[1])).{held}:\n    os.write(1, b'%d\\n' % os.fork()); time.sleep(60)"
+    child = subprocess.Popen([sys.executable, "-c", said, str(cache.root)], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    copy = max(int(child.stdout.readline()), int(child.stdout.readline()))
+    with pytest.raises(CheckoutError, match="using"):
+        cache.clean()
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    try:
+        assert cache.clean() == 1 + 4
+    finally:
+        os.kill(copy, signal.SIGKILL)
+        child.communicate()
+
+
+def test_a_cache_of_somebody_else_is_worked_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = Cache(tmp_path)
+    with theirs.in_use():
+        pass
+    cache = Cache(tmp_path)
+    monkeypatch.setattr(cache, "_writable", False)
+    with cache.in_use(), pytest.raises(CheckoutError, match="using"):
+        theirs.clean()
+    (tmp_path / "file").write_text("in the way")
+    with Cache(tmp_path / "file" / "cache").in_use():
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_where_there_are_no_locks_all_goes_on(cache: Cache, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    cache.write(b"1", "facts", "one")
+    with cache.in_use(), cache.in_use():
+        assert cache.clean() == 1 + 4
+
+
+def test_an_error_inside_is_raised_as_it_is(cache: Cache) -> None:
+    for works in (cache, Cache(cache.root / "locks" / "in-use.lock" / "below")):
+        with pytest.raises(CheckoutError, match="mine") as caught, works.in_use():
+            raise CheckoutError("mine")
+        assert caught.value.__context__ is None
+
+
 def test_a_child_that_survives_its_parent_keeps_the_lock(cache: Cache) -> None:
     with cache.lock("x") as lock:
         assert lock.fileno is not None

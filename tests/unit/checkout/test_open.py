@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cartographer.checkout import open as opening
+from cartographer.checkout.cache import ENVIRONMENT
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
 from cartographer.errors import CheckoutError, UnknownVersion, UsageError
 from cartographer.model.source import HistoryLevel, SourceKind
@@ -53,6 +54,18 @@ def test_what_is_here_needs_no_network(tmp_path: Path, server: str, monkeypatch:
     assert open_tree(ask(tmp_path, "v9.1.0", url=server, offline=True), SilentProgress()).info.tag == "v9.1.0"
     with pytest.raises(CheckoutError, match="not in the cache"):
         open_tree(ask(tmp_path, "v9.0.0", repo=server, offline=True), SilentProgress())
+
+
+def test_offline_the_releases_are_those_whose_files_are_here(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "cache"))
+    progress = SilentProgress()
+    with pytest.raises(opening.Unreachable, match="no release is in the cache"):
+        opening.remote_tags(server, progress, offline=True)
+    open_tree(ask(tmp_path, "v9.1.0", repo=server), SilentProgress())
+    assert {"refs/tags/v9.0.0", "refs/tags/v9.1.0"} <= set(opening.remote_tags(server, progress))
+    monkeypatch.setattr(opening.Store, "_list_remote", lambda *_: pytest.fail("asked the remote"))
+    assert list(opening.remote_tags(server, progress, offline=True)) == ["refs/tags/v9.1.0"]
+    assert "1 of the 3 tags" in progress.notes[-1]
 
 
 def test_less_than_asked_for_is_used_when_the_remote_is_gone(tmp_path: Path, repository: Path) -> None:

@@ -60,6 +60,13 @@ def test_release_order() -> None:
     assert [tag for tag in tags if refs.is_release(tag)] == ["v2.10.0", "v2.9.1", "v1.13.1"]
 
 
+def test_a_post_release_is_a_release_after_its_own() -> None:
+    tags = ["v1.0.1", "v1.0.0.post10", "v1.0.0-rc1", "v1.0.0.post2", "1.0.0.post2", "v1.0.0", "v1.post2", "v1.0.0a0", "v1.0.0.dev1"]
+    assert [tag for tag in sorted(tags, key=refs.release_order) if refs.is_release(tag)] == ["v1.0.0", "1.0.0.post2", "v1.0.0.post2", "v1.0.0.post10", "v1.0.1"]
+    assert min(["v1.0.0", "v1.0.0-rc1"], key=refs.release_order) == "v1.0.0-rc1"
+    assert refs.numbers("v1.0.0.post2") == (1, 0, 0)
+
+
 @given(st.binary(max_size=300))
 def test_parsers_take_anything(data: bytes) -> None:
     refs.parse_refs(data)

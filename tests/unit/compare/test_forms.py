@@ -137,6 +137,7 @@ def test_two_sides_are_shown_once():
 @pytest.mark.parametrize(("selection", "operators"), [
     (Selection(level=Level.BREAK, ops=("gone", "moved")), {"aten::gone"}),
     (Selection(backend="CUDA"), {"aten::moved"}),
+    (Selection(backend="cuda"), {"aten::moved"}),
     (Selection(kinds=("kernel-changed",)), {"aten::moved"}),
     (Selection(ops=("aten::ch*",)), {"aten::changed"}),
     (Selection(core=frozenset({"aten::gone"})), {"aten::gone"}),
@@ -154,7 +155,8 @@ def test_misspelt_filters():
         check(Selection(kinds=("op-remved",)), OLD, NEW)
     assert "op-removed" in (caught.value.hint or "")
     assert check(Selection(ops=("gone", "nothing*")), OLD, NEW) == ("no operator of either release is called nothing*",)
-    assert check(Selection(backend="CUDA", kinds=("op-removed",)), OLD, NEW) == ()
+    for spelled in ("CUDA", "cuda"):
+        assert check(Selection(backend=spelled, kinds=("op-removed",)), OLD, NEW) == ()
 
 
 def test_kinds_are_all_ids_that_are_written():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What CMake files say about a build, and how the stock view answers."""
 
+import time
+
 import pytest
 
 from cartographer.dispatch.build import Build, in_view
@@ -124,6 +126,40 @@ def test_switches_have_their_defaults(build):
     assert switches == {
         "USE_MKLDNN": True, "USE_VULKAN": False, "USE_NCCL": True, "USE_NEW": True, "USE_ROCM": False, "NOT_THERE": False, "X_FOUND": True,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("condition", "holds"), [
+    ('CMAKE_SYSTEM_PROCESSOR MATCHES "^(i[3-6]86|x86_64|armv[5-8].*|aarch64|arm64)$"', True), ('CMAKE_SYSTEM_PROCESSOR MATCHES "ppc"', False),
+    ('CMAKE_SYSTEM_PROCESSOR MATCHES "*86"', None), ('CMAKE_SYSTEM_PROCESSOR MATCHES "(x"', None), ('CMAKE_SYSTEM_PROCESSOR MATCHES "[[]]"', None),
+    ('CMAKE_SYSTEM_PROCESSOR MATCHES "a{99999999999999}"', None), ('CMAKE_SYSTEM_PROCESSOR MATCHES "${PATTERN}"', None), ('NOT CMAKE_SYSTEM_PROCESSOR MATCHES "*86"', None),
+])  # fmt: skip
+def test_expressions_of_the_tree_match_or_say_nothing(build, condition, holds):
+    assert build._cmake(condition) is holds
+
+
+@pytest.mark.parametrize("pattern", ["(" * 20 + ".|x_" + ")*" * 20 + "!", "(" + "|".join(["."] * 60) + ")*!", ".*" * 60 + "!", "(.|x)" * 60 + "!", "(|||||)" * 30 + "!", "(.?){50}!"])
+def test_no_expression_takes_long(build, pattern):
+    started = time.process_time()
+    assert build._cmake(f'CMAKE_SYSTEM_PROCESSOR MATCHES "{pattern}"') in (None, False)
+    assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize(("condition", "holds"), [
+    ("CMAKE_SIZEOF_VOID_P EQUAL 8", True), ("CMAKE_SIZEOF_VOID_P LESS 8", False), ("CMAKE_SIZEOF_VOID_P LESS_EQUAL 8", True), ("CMAKE_SIZEOF_VOID_P GREATER 8", False),
+    ("CMAKE_SIZEOF_VOID_P GREATER_EQUAL 8", True), ("CMAKE_SIZEOF_VOID_P VERSION_EQUAL 8.0.0", True), ("CMAKE_SIZEOF_VOID_P VERSION_LESS_EQUAL 7.9", False),
+    ("CMAKE_VERSION VERSION_LESS_EQUAL 3.27", False), ("CMAKE_VERSION VERSION_LESS_EQUAL ${SOME}", False), ("CMAKE_VERSION VERSION_GREATER_EQUAL ${SOME}", True),
+    ("CMAKE_VERSION VERSION_EQUAL 3.27", False), ("CMAKE_SYSTEM_NAME VERSION_LESS 1", None), ("CMAKE_SIZEOF_VOID_P LESS " + "9" * 5000, None),
+    ("CMAKE_SYSTEM_NAME IN_LIST SYSTEMS", None), ("USE_CUDA IN_LIST SWITCHES", None), ("USE_CUDA STRLESS x", None), ("USE_CUDA OF_LATER_CMAKE x", None),
+    ("USE_CUDA OF_LATER_CMAKE x AND USE_ROCM", False), ("CUDA_VERSION VERSION_LESS_EQUAL 11", None), ("IS_ABSOLUTE x AND USE_CUDA", None), ("NOT TEST x", None), ("DEFINED", None), ("USE_CUDA STREQUAL", False),
+    ("USE_CUDA AND ( NOT USE_ROCM )", True), ("USE_CUDA AND USE_ROCM OR USE_CUDA", True),
+])  # fmt: skip
+def test_comparisons(build, condition, holds):
+    assert build._cmake(condition) is holds
+
+
+def test_no_comparison_becomes_a_word():
+    project = read_project({"CMakeLists.txt": b"if(USE_FAR AND CUDA_VERSION VERSION_LESS_EQUAL 11)\n  add_library(torch_cpu a.cpp)\nendif()\n"}.get)
+    assert Build(project).terms("a.cpp", ()) == ("far",)
 
 
 def test_what_a_place_needs_of_the_stock_build(build):

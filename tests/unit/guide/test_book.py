@@ -3,12 +3,15 @@
 
 import importlib.util
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cartographer.errors import NotFound
 from cartographer.guide import book, places, terminal
 from cartographer.model.atlas import Landmark
+from cartographer.model.location import Location
+from cartographer.model.operator import Chain, Operator, Origin, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
 from cartographer.store import writer
 from cartographer.store.reader import Reader
@@ -88,6 +91,13 @@ def test_one_place_of_several_backends_stands_once(told):
     assert places._joined("CPU entry", "CUDA entry") == "CPU, CUDA entry"
     assert places._joined("CPU, CUDA entry", "CUDA entry") == "CPU, CUDA entry"
     assert places._joined("Meta entry", "decomposition") == "Meta entry, decomposition"
+
+
+def test_kernels_of_every_backend_are_places():
+    reader = SimpleNamespace(landmarks=lambda *_: ())
+    chain = Chain(Status.RESOLVED, None, (Step("entry", "at::native::mul_sparse_csr", "aten/src/ATen/native/sparse/SparseBinaryOps.cpp", 7),))
+    op = Operator("aten::mul", "aten::mul(Tensor a) -> Tensor", Origin.YAML, Location("native_functions.yaml", 1), dispatch={"SparseCsrXPU": "kernel"}, kernels={"SparseCsrXPU": chain})
+    assert [(t.what, t.line) for t in places.touches(reader, [op])] == [("yaml row", 1), ("SparseCsrXPU entry", 7)]
 
 
 def test_files_to_read_are_as_long_as_they_are(told):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cartographer.checkout import refs
 from cartographer.history import imports, releases
 from cartographer.history.notes import Bulk
 from cartographer.history.plumbing import Git
@@ -104,6 +105,15 @@ def test_tags_of_trees_are_no_releases(repo: Repo) -> None:
     repo.git("tag", "v1.0", "HEAD^{tree}")
     repo.git("tag", "v2.0")
     assert [name for name, _ in releases.tags(Git(repo.folder / ".git"))] == ["v2.0"]
+
+
+def test_releases_are_what_they_are_everywhere(repo: Repo) -> None:
+    names = ["v1.0.0.post10", "v1.0.0.post2", "v1.0.0", "v1.0.0-rc1", "v1.0.1", "v1.0.0post3", "v1.post2", "v\N{ARABIC-INDIC DIGIT ONE}.0"]
+    for number, name in enumerate(names):
+        repo.commit(a=text(number))
+        repo.git("tag", name)
+    found = [name for name, _ in releases.tags(Git(repo.folder / ".git"))]
+    assert found == sorted(filter(refs.is_release, names), key=refs.release_order) == ["v1.0.0", "v1.0.0.post2", "v1.0.0post3", "v1.0.0.post10", "v1.0.1"]
 
 
 def test_imports_are_told_from_writing(repo: Repo) -> None:

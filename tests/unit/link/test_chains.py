@@ -8,8 +8,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from sources import N, made, operator, steps
 
+from cartographer.link.chains import chains_in
 from cartographer.model.location import Location
-from cartographer.model.operator import Origin, Status
+from cartographer.model.operator import Origin, Registration, Status
 
 LOOPS = {N + "cuda/Loops.cuh": """
 namespace at::native {
@@ -307,3 +308,20 @@ def test_a_wheel_says_that_the_bodies_are_not_in_it():
     assert (chain.status, chain.reason) == (Status.UNRESOLVED, "the bodies of kernels are not in a wheel")
     g = operator("g(Tensor self) -> Tensor", "CPU", "at::native::g", outcome="not in a wheel")
     assert made({}, replace(g, registrations=()))[0].chain(replace(g, registrations=()), "CPU").reason == "what C++ registers for it is not in a wheel"
+
+
+def test_a_kernel_of_a_further_backend_is_followed_and_no_layer_is():
+    files = {
+        N + "vulkan/ops/Mul.cpp": "namespace at::native::vulkan {\nTensor mul(const Tensor& a) {\n  return a;\n}\n}\n",
+        N + "sparse/Mul.cpp": "namespace at::native {\nTensor mul_meta(const Tensor& a) {\n  return a;\n}\n}\n",
+    }
+    keys = {"Vulkan": "at::native::vulkan::mul", "SparseMeta": "at::native::mul_meta", "Functionalize": "at::functionalization::mul"}
+    mul = operator("mul(Tensor a) -> Tensor")
+    mul = replace(mul, registrations=tuple(Registration(key, kernel, Origin.LIBRARY) for key, kernel in keys.items()))
+    other = replace(mul, name="aten::other", dispatch={"Vulkan": "math kernel"}, registrations=())
+    maker, _ = made(files, replace(mul, dispatch=dict.fromkeys(keys, "kernel")), other)
+    chains = chains_in(maker.tree)
+    assert {key: [(s.path, s.line) for s in chain.steps] for key, chain in chains["aten::mul"].items() if chain.steps} == {
+        "SparseMeta": [(N + "sparse/Mul.cpp", 2)], "Vulkan": [(N + "vulkan/ops/Mul.cpp", 2)],
+    }
+    assert set(chains["aten::other"]) <= {"CPU", "CUDA", "MPS"}

@@ -27,7 +27,18 @@ def test_a_condition_has_three_answers(condition, device, expected):
 
 
 def test_the_tree_settles_its_own_constants():
-    assert World("cuda", {"AT_USE_JITERATOR": False}).evaluate("AT_USE_JITERATOR()") is False
+    assert World("cuda", {"AT_USE_JITERATOR": ((False, ()),)}).evaluate("AT_USE_JITERATOR()") is False
+
+
+def test_a_constant_with_two_values_goes_by_their_conditions():
+    told = {"AT_USE_X": ((True, ("defined(USE_ROCM)",)), (False, ("!(defined(USE_ROCM))",))), "AT_USE_Y": ((True, ("A_LIBRARY",)), (False, ("!(A_LIBRARY)",)))}
+    assert (World("cuda", told).holds("AT_USE_X"), World("hip", told).holds("AT_USE_X")) == (False, True)
+    assert World("cuda", told).holds("AT_USE_Y") is True  # nobody can tell: what is optional is there
+
+
+@pytest.mark.parametrize(("device", "has"), [("cuda", "CUDA"), ("cpu", "CUDA"), ("meta", "CUDA"), ("mps", "MPS"), ("xpu", "XPU"), ("vulkan", None)])
+def test_a_build_has_one_accelerator(device, has):
+    assert {name: World(device).holds(f"USE_{name}") for name in ("CUDA", "MPS", "XPU")} == {name: name == has for name in ("CUDA", "MPS", "XPU")}
 
 
 def test_all_conditions_must_hold():

@@ -47,6 +47,7 @@ ADD = ("aten::add.Tensor", "aten::add.out")
         ("at::Tensor::add_", ("aten::add_.Tensor",), False),
         ("Tensor::add_", ("aten::add_.Tensor",), False),
         ("at::cuda::add_out", ("aten::add.out",), False),
+        ("at::redispatch::add", ADD[:1], False),
         ("at::native::softmax", ("aten::softmax.int",), False),
         ("native::softmax", ("aten::softmax.int",), False),
         ("at::native::add_out", ADD, False),  # structured_add_out is the class that the source calls add_out
@@ -62,7 +63,7 @@ def test_spellings(reader, text, names, exact):
 @pytest.mark.parametrize(
     "text",
     ["sub", "torch.sub", "aten::sub", "F.relu", "torch.nowhere.add", "torch.foo.softmax", "SubBackward0", "AddBackwar", "add_kernel", "",
-     "aten::add.nothing", "add.nothing", "x.add", "at::native::nothing", "BinaryOps.cpp", "torch.", ".", "::", "a::b::c", "aten::", "aten."],
+     "aten::add.nothing", "add.nothing", "x.add", "at::native::nothing", "BinaryOps.cpp", "torch.", ".", "::", "a::b::c", "at::nowhere::add", "aten::", "aten."],
 )  # fmt: skip
 def test_what_is_no_operator(reader, text):
     assert operators.resolve(reader.lookup, text) is None

@@ -39,9 +39,20 @@ def test_lines_are_runs_from_first_to_last(dated: Strata) -> None:
 
 @pytest.mark.parametrize(("paths", "found"), [
     (["aten/x.cpp"], ["aten/x.cpp"]), (["aten/"], ["aten/src/y.h", "aten/x.cpp"]), (["setup.py", "./aten/src"], ["aten/src/y.h", "setup.py"]),
+    (["./aten/src/"], ["aten/src/y.h"]), (["aten//src/../x.cpp"], ["aten/x.cpp"]), (["."], ["aten/src/y.h", "aten/x.cpp", "setup.py"]),
 ])  # fmt: skip
 def test_lines_of_paths(dated: Strata, paths: list[str], found: list[str]) -> None:
     assert [json.loads(line)["path"] for line in strata.lines(dated, paths)] == found
+
+
+@pytest.mark.parametrize("path", [".", "./", "", "/", "././"])
+def test_the_whole_tree_has_many_names(dated: Strata, path: str) -> None:
+    assert strata.section(dated, path) == strata.section(dated)
+
+
+@pytest.mark.parametrize("text", ["aten/x.cpp:13", "./aten/x.cpp:13", "/aten/x.cpp:13", "./aten//./x.cpp:13"])
+def test_a_line_is_found_however_its_path_is_written(dated: Strata, text: str) -> None:
+    assert strata.line_asked(dated, text) == ("aten/x.cpp", 13)
 
 
 def test_boundary_is_said(dated: Strata) -> None:

@@ -57,7 +57,19 @@ def test_a_backend_without_a_chain_is_told_from_the_table(reader):
 def test_unknown_backend(reader):
     with pytest.raises(UsageError) as caught:
         where(reader, "add", "TPU")
-    assert "CPU, CUDA" in caught.value.hint
+    assert "CUDA, CPU" in caught.value.hint
+
+
+@pytest.mark.parametrize("asked", ["add", CUDA, f"{CUDA}:20"])
+def test_an_unknown_backend_is_one_also_on_the_way_back(reader, asked):
+    with pytest.raises(UsageError, match="no dispatch key of this atlas is called 'CUDAA'"):
+        where(reader, asked, "CUDAA")
+
+
+def test_a_key_without_chains_is_told_from_the_table(reader):
+    (descent,) = where(reader, "quantized::add", "quantizedcpu").descents
+    assert descent.backends == ("QuantizedCPU",)
+    assert descent.chain.reason == "the dispatch table says 'kernel' for QuantizedCPU, whose chains are not traced: `cartographer show quantized::add` lists what is registered"
 
 
 def test_near_miss(reader):
@@ -84,6 +96,11 @@ def test_the_way_back(reader, text):
     assert isinstance(found, Backwards)
     assert set(found.operators) == FAMILY
     assert found.places
+
+
+def test_a_name_from_another_namespace_is_said_to_be_none(reader):
+    assert where(reader, "at::native::add_kernel").said == "add_kernel is no operator, but stands in the source"
+    assert where(reader, "c10::add_kernel").said == "nothing in the source is called c10::add_kernel; these are called add_kernel"
 
 
 def test_backend_narrows_the_way_back(reader):

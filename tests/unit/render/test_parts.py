@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jinja2 import DictLoader
 from markupsafe import Markup
 
-from cartographer.model.atlas import Landmark
+from cartographer.model.atlas import Landmark, Symbol
 from cartographer.model.location import Location
 from cartographer.model.operator import Chain, Operator, Origin, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
@@ -328,6 +328,16 @@ def test_kernels_are_measured_and_dated_where_the_operator_reaches_them_itself(s
     first = sizes.rows[0]
     assert (first.oldest, first.newest, first.backends) == ("2012-01-25", "2017-05-01", ("CUDA",))
     assert [band.name for band in sizes.bar.bands] == ["First", "Second", "Third", "no date"][: len(sizes.bar.bands)]
+
+
+def test_the_innermost_symbol_is_found_behind_many_short_ones(small, tmp_path):
+    path = "aten/src/ATen/native/BinaryOps.h"
+    inside = [Symbol(f"f{line}", f"C::f{line}", "method", path, line, line) for line in range(2, 14)]
+    symbols = (Symbol("C", "C", "class", path, 1, 20), *inside, Symbol("g", "g", "function", path, 22, 24))
+    with Reader(writer.write(small.atlas(symbols=symbols), tmp_path)) as reader:
+        catalog = load(reader)
+        found = {line: symbol and symbol.name for line in (1, 5, 18, 21, 23, 25) for symbol in [catalog.symbol_at(path, line)]}
+    assert found == {1: "C", 5: "f5", 18: "C", 21: None, 23: "g", 25: None}
 
 
 def test_owners_commands_and_registries_stand_where_they_are_about(small, tmp_path):

@@ -153,3 +153,9 @@ def test_heads_with_parentheses_in_parentheses_and_destructors() -> None:
 def test_several_strings_of_device_code_in_a_file() -> None:
     found = scan("int stringify_no;\nconst auto a = p + stringify(void k() { });\nconst auto b = stringify(\n  void m() { });\n").definitions
     assert [(d.qualname, d.kind, d.line) for d in found if d.kind == "device"] == [("a::k", "device", 2), ("b::m", "device", 4)]
+
+
+def test_how_a_macro_use_is_linked_stands_before_it() -> None:
+    found = scan("static MAKE(relu);\nstatic inline MAKE(gelu);\nstatic int f(int);\nstruct S { inline S(int); };\n", path="a.cpp")
+    assert [(u.name, u.arguments, u.line) for u in found.uses] == [("MAKE", ("relu",), 1), ("MAKE", ("gelu",), 2)]
+    assert [d.name for d in found.definitions if d.kind == "declaration"] == ["f", "S"]

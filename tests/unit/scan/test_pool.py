@@ -15,7 +15,7 @@ from cartographer.scan import one, pool
 from cartographer.scan.cache import FactCache, decode, encode, key_of
 from cartographer.scan.cpp import scan_cpp
 from cartographer.scan.one import FAILED, scan_file
-from cartographer.scan.pool import gather, gather_from, scan_files
+from cartographer.scan.pool import gather, gather_from
 
 
 def files(count: int) -> list[tuple[str, str, bytes]]:
@@ -39,7 +39,7 @@ def test_one_key_a_content_language_and_scanner() -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_everything_is_found_in_path_order(tmp_path: Path, workers: int) -> None:
     cache = FactCache(tmp_path / "facts.db")
-    found = list(scan_files(reversed(files(60)), cache, workers))
+    found = list(gather(reversed(files(60)), cache, workers).items())
     assert [path for path, _ in found] == sorted(path for path, _, _ in files(60))
     assert all(f.definitions[0].name == path[2:-4] for path, f in found)
     cache.close()

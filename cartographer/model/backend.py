@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dispatch keys of backends: the device that runs what they serve, and the order in which people ask for them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAIN = ("CUDA", "CPU", "MPS")  # whose kernels are all in the tree: for these a missing one is an answer of its own
+DENSE = (*MAIN, "XPU")
+FIRST = (*DENSE, "Meta")
+_LAYOUT = re.compile(r"(?:SparseCsr|Sparse|Quantized|NestedTensor|Mkldnn)(?=[A-Z])")
+
+
+@lru_cache(maxsize=1024)
+def device_of_key(key: str) -> str:
+    """`SparseCUDA` -> `cuda`: keys of backends are called by a layout and a backend (c10/core/DispatchKey.h,
+    C10_FORALL_FUNCTIONALITY_KEYS and C10_FORALL_BACKEND_COMPONENTS).
+    """
+    return _LAYOUT.sub("", key).lower()
+
+
+def in_order(keys: Iterable[str]) -> list[str]:
+    """Keys in the order in which they are shown: those that most people mean, then the others by name."""
+    return sorted(keys, key=lambda key: (FIRST.index(key) if key in FIRST else len(FIRST), key))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Metal kernels that a file makes by macros of a header, asked for by names that a library of shaders puts together."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sources import N, operator, steps
+
+from cartographer.model.operator import Origin
+
+FILES = {
+    "c10/metal/indexing.h": """template <typename T, typename F>
+kernel void binary_dense(device T* out, uint at) { F f; }
+#define BINARY_OF(NAME, IN, OUT, MATH) \\
+  template [[host_name(#NAME "_strided_" #OUT "_" #IN)]] kernel void :: \\
+      c10::metal::binary_strided<IN, NAME##_functor, MATH>(device void* out, uint at); \\
+  template [[host_name(#NAME "_dense_" #OUT "_" #IN)]] kernel void ::c10::metal:: \\
+      binary_dense<IN, NAME##_functor, MATH>(device void* out, uint at); \\
+  template [[host_name(#NAME "_dense_cast_" #OUT)]] kernel void ::c10::metal::binary_cast<IN, NAME##_functor>(device void* out, uint at)
+#define BINARY(NAME, IN, OUT) BINARY_OF(NAME, IN, OUT, IN)
+#define FUNCTOR(NAME) struct NAME##_functor { float operator()(float x) { return c10::metal::NAME(x); } }
+""",
+    N + "mps/kernels/Binary.metal": """#include <c10/metal/indexing.h>
+struct fmax_functor {
+  float operator()(float a, float b) { return a > b ? a : b; }
+};
+FUNCTOR(zeta);
+#define FLOATS(NAME) \\
+  BINARY(NAME, half, half); \\
+  BINARY(NAME, float, float)
+FLOATS(fmax);
+BINARY(zeta, float, float);
+""",
+    N + "mps/Shaders.h": """namespace at::native::mps {
+class Shaders {
+ public:
+  void run_binary(TensorIteratorBase& iter, const std::string& name);
+};
+}
+""",
+    N + "mps/Shaders.mm": """namespace at::native::mps {
+void Shaders::run_binary(TensorIteratorBase& iter, const std::string& name) {
+  const auto suffix = iter.is_contiguous() ? "dense" : "strided";
+  const auto cast = iter.input(0).scalar_type() != iter.input(1).scalar_type();
+  auto key = cast ? fmt::format("{}_{}_cast_{}", name, suffix, type_of(iter.output()))
+                  : fmt::format("{}_{}_{}_{}", name, suffix, type_of(iter.output()), type_of(iter.input(0)));
+  auto state = getPipelineStateForFunc(key);
+}
+}
+""",
+    N + "mps/operations/Binary.mm": """#include <ATen/native/mps/Shaders.h>
+namespace at::native {
+static auto& lib = mps::Shaders::bundled();
+static void fmax_mps(TensorIteratorBase& iter) {
+  lib.run_binary(iter, "fmax");
+}
+#define BY_STUB(NAME) \\
+  static void NAME##_mps(TensorIteratorBase& iter) { lib.run_binary(iter, #NAME); } \\
+  REGISTER_DISPATCH(NAME##_stub, NAME##_mps)
+REGISTER_DISPATCH(fmax_stub, &fmax_mps)
+BY_STUB(zeta)
+}
+""",
+    N + "Binary.cpp": """namespace at::native {
+DEFINE_DISPATCH(fmax_stub);
+DEFINE_DISPATCH(zeta_stub);
+TORCH_IMPL_FUNC(fmax_out)(const Tensor& a, const Tensor& b, const Tensor& out) { fmax_stub(device_type(), *this); }
+TORCH_IMPL_FUNC(zeta_out)(const Tensor& a, const Tensor& b, const Tensor& out) { zeta_stub(device_type(), *this); }
+}
+""",
+}  # fmt: skip
+
+
+def of(name):
+    found = operator(f"{name}.out(Tensor a, Tensor b, *, Tensor(a!) out) -> Tensor(a!)", "MPS", f"at::native::structured_{name}_out", Origin.STRUCTURED)
+    return [step for step in steps(FILES, found, key="MPS") if step[0] == "device"]
+
+
+def test_the_kernel_of_the_usual_call_and_what_it_computes():
+    assert of("fmax") == [("device", "fmax_dense_float_float", 9), ("device", "fmax_functor", 2)]
+
+
+def test_kernels_and_functors_that_macros_make():
+    assert of("zeta") == [("device", "zeta_dense_float_float", 10), ("device", "zeta_functor", 5)]
