@@ -87,7 +87,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words[: words.index("--")] if "--" in words else "--debug" in words
     words = [word for word in words if word != "--debug"]
-    sys.exit(_run(words, debug=debug))
+    sys.exit(_run(_command_first(words), debug=debug))
+
+
+def _command_first(words: list[str]) -> list[str]:
+    """`-a v2.6.0 where add` as `where -a v2.6.0 add`: which atlas is asked may be said before the question."""
+    number = 2 if words[:1] in (["-a"], ["--atlas"]) else 1 if words and words[0].startswith("--atlas=") else 0
+    return [words[number], *words[:number], *words[number + 1 :]] if number and words[number:] and not words[number].startswith("-") else words
 
 
 def _open_streams() -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from cartographer.checkout.open import SourceRequest
     from cartographer.pipeline.collection import Failed
 
+_A_CORE = 8  # processes: more only take memory, and starting thousands takes minutes
+
 
 @click.command("build", short_help="Build the atlas of a PyTorch.")
 @click.argument("versions", nargs=-1, metavar="[VERSION]...")
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--demo", is_flag=True, help="Build the small PyTorch-like repository that comes with cartographer.")
 @click.option("--python", "interpreter", type=click.Path(path_type=Path), help="With --source installed: the Python whose torch is meant.")
 @click.option("--offline", is_flag=True, help="Use what the cache holds; reach no network.")
-@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that parse and draw. Default: one a core.")
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes that parse and draw, at most 8 a core. Default: one a core.")
 @click.option("--no-html", is_flag=True, help="Write atlas.db alone.")
 @click.option("--pages", type=click.IntRange(0), metavar="N", help="Of several releases, draw the pages of the N newest alone; `serve` draws the others as they are read. Default: all of up to 8; of more, the newest alone.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but the result.")
@@ -71,7 +73,8 @@ def build_command(
             requests = tuple(SourceRequest(v, repo, s, origin == "wheel") for v in versions or (None,) for s in sources or (None,))
         if not demo:
             requests = tuple(replace(r, history=HistoryLevel(history), offline=offline, python=interpreter) for r in requests)
-        workers = jobs or os.cpu_count() or 1
+        cores = os.cpu_count() or 1
+        workers = min(jobs or cores, _A_CORE * cores)
         one = len(requests) == 1 and not all_releases
         if one and (demo or (out is not None and not collection.is_shelf(out))):
             _say(building.build(building.BuildRequest(requests[0], out or Path("atlas") / "demo", workers, not no_html), teller))

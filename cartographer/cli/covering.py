@@ -13,15 +13,18 @@ from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, 
 
 @click.command("coverage", short_help="Which operators a backend serves, and how.")
 @click.option("--backend", "-b", metavar="KEY", help="One backend (CUDA, MPS, PrivateUse1, ...), operator by operator. Default: all, in numbers.")
-@click.option("--missing", is_flag=True, help="Only operators that nothing serves (what a backend must register), and those of which this source does not tell.")
+@click.option("--missing", is_flag=True, help="Only operators that nothing serves, or a fallback or an error alone (what a backend must register), and those of which this source does not tell.")
 @click.option("--core", is_flag=True, help="Only operators tagged core.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @json_option
 @atlas_option
 def coverage_command(backend: str | None, missing: bool, core: bool, as_csv: bool, as_json: bool, atlas: str | None) -> None:
     """How many operators each backend serves with a kernel of its own, through a composite, a fallback, or not at all."""
+    from cartographer.errors import UsageError
     from cartographer.query import coverage
 
+    if as_csv and as_json:
+        raise UsageError("--csv and --json are two forms of one answer", hint="give one of them")
     with open_atlas(atlas) as reader:
         found = coverage.coverage(reader.operators(), backend, missing=missing, core=core)
         if as_json:

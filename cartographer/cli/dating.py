@@ -8,7 +8,7 @@ import click
 from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, put, put_json
 
 
-@click.command("strata", short_help="When each line was laid down.")
+@click.command("strata", short_help="How old the code is: when each line came in.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--lines", "by_line", is_flag=True, help="JSON lines: for each file its runs of lines with the commit that they came in by.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table of lines by part and year.")

@@ -56,11 +56,15 @@ def _places(operator: str, atlas: str | None, *, as_json: bool) -> int:
     return 0
 
 
-@click.command("line", short_help="A reading line, in the terminal.")
+@click.command("line", short_help="A reading line: a route through the guide, stop by stop.")
 @click.argument("colour", required=False, type=click.Choice(["blue", "orange", "green", "grey"]), default="blue")
 @atlas_option
 def line_command(colour: str, atlas: str | None) -> None:
-    """Print a reading line stop by stop, each claim with its place in the atlas's PyTorch."""
+    """Print a reading line stop by stop, each claim with its place in the atlas's PyTorch.
+
+    A reading line is a route through the guide: blue for new contributors (without a colour, this one), orange for most
+    readers, green for speed, grey from front to back.
+    """
     from cartographer.guide import book, terminal
 
     with open_atlas(atlas) as reader:

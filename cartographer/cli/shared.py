@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def atlas_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--atlas`: a folder, a database, or the tag of an atlas that is known."""
-    return click.option("--atlas", "-a", metavar="ATLAS", help="A folder with an atlas.db, the file, or its tag. Default: the newest.")(function)
+    return click.option("--atlas", "-a", metavar="ATLAS", help="A folder with an atlas.db, the file, or its tag. Default: the one that was built last.")(function)
 
 
 def output_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -53,13 +53,13 @@ def open_atlas(named: str | None, *, quiet: bool = False) -> Iterator[Reader]:
     path = atlases.chosen(named)
     others = "" if named else atlases.names(without=path)
     if others and not quiet and sys.stderr.isatty():
-        click.echo(f"# the atlas of {path.parent.name}, the newest (--atlas takes another: {others})", err=True)
+        click.echo(f"# the atlas of {path.parent.name}, built last (--atlas takes another: {others})", err=True)
     with doubting(path), Reader(path) as reader:
         try:
             yield reader
         except NotFound as error:
             if others:
-                error.hint = "\n".join(filter(None, (error.hint, f"this is the atlas of {path.parent.name}, the newest; --atlas takes another: {others}")))
+                error.hint = "\n".join(filter(None, (error.hint, f"this is the atlas of {path.parent.name}, built last; --atlas takes another: {others}")))
             raise
 
 

@@ -26,6 +26,8 @@ _HOLDS = {
     "CompositeViewCopyKernels.cpp": "Kernels of the operators that torchgen adds.",
     "Operators.cpp": "The entry from C++ into the dispatcher, one function an operator.",
     "Operator.h": "Declares the entry into the dispatcher and the schema of the overloads of one name.",
+    "Functions.h": "The C++ functions at::… of all names.",
+    "NativeFunctions.h": "Declares all kernels, which are written by hand.",
     "Function.h": "The C++ functions at::… of one name.",
     "NativeFunction.h": "Declares the kernels of one name, which are written by hand.",
     "NativeMetaFunction.h": "Declares the classes of structured operators of one name.",
@@ -47,6 +49,11 @@ _HOLDS = {
     "ViewFuncs.cpp": "Functions that replay a view on another tensor.",
     "variable_factories.h": "torch::… factories of the C++ front end.",
     "VmapGeneratedPlumbing.h": "Kernels that unwrap batched tensors for vmap.",
+}
+_STUBS = "gen_pyi.py"
+_TYPES = {
+    "torch/_C/_VariableFunctions.pyi": "Types of the functions of torch, for editors and type checkers.",
+    "torch/_C/__init__.pyi": "Types of the extension module and of torch.Tensor, for editors and type checkers.",
 }
 _NONE = GeneratedFile("", "", 0, None, 0, "")
 
@@ -77,7 +84,21 @@ def files_of(sources: Sources, paths: Container[str] | None = None) -> tuple[Gen
                 entry = GeneratedFile(made, path, line, source, count or 1, holds)
                 if entry.shards > found.get((made, path), _NONE).shards:  # a first pass may write it whole
                     found[made, path] = entry
+    found |= {(entry.name, entry.generator): entry for entry in _stubs(sources.module(_STUBS), paths)}
     return tuple(found[name] for name in sorted(found))
+
+
+def _stubs(module: Module | None, paths: Container[str] | None) -> Iterator[GeneratedFile]:
+    """The files of types, by their whole paths: several are called alike, and they stand beside checked-in ones."""
+    for function in module.functions.values() if module else ():
+        for node in ast.walk(function.node):
+            if isinstance(node, ast.Call) and callee(node.func).startswith("write"):
+                texts = [text_of(argument) for argument in node.args]
+                name = next((text for text in texts if text.endswith(".pyi")), "")
+                template = next((text for text in texts if text.endswith(".pyi.in")), f"{name}.in")
+                if module and name:
+                    says = _TYPES.get(name, "Types, for editors and type checkers.")
+                    yield GeneratedFile(name, module.path, node.lineno, template if paths is None or template in paths else None, 1, says)
 
 
 def _writes(module: Module) -> Iterator[tuple[str, str, int]]:

@@ -32,6 +32,7 @@ WANTED = (
     "tools/codegen/dest/*.py",
     "tools/autograd/*.py",
     "tools/autograd/templates/*",
+    "tools/pyi/gen_pyi.py",
     "aten/src/ATen/function_wrapper.py",
     "torch/csrc/autograd/python_torch_functions_manual.cpp",
     "torch/csrc/autograd/python_nested_functions_manual.cpp",
@@ -45,7 +46,7 @@ FUNCTIONALIZATION = "gen_functionalization_type.py"
 REGISTER = "dest/register_dispatch_key.py"
 API_AUTOGRAD = "api/autograd.py"
 _BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")  # the fields of statements that hold statements, in their order
-_FOLDERS = ("torchgen/", "tools/codegen/", "tools/autograd/", "")
+_FOLDERS = ("torchgen/", "tools/codegen/", "tools/autograd/", "tools/pyi/", "")
 
 
 @dataclass(frozen=True, slots=True)

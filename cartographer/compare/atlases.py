@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cartographer.compare.kernels import kernel_changes
 from cartographer.compare.operators import in_order
 from cartographer.model.change import Change, Level
+from cartographer.model.source import Availability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # What serves a key where nobody registered anything for the operator (aten/src/ATen/core/dispatch/OperatorEntry.cpp).
 _FALLBACKS = frozenset(("backend fallback", "fallthrough backend fallback", "missing"))
+_NOT_TOLD = Availability.NOT_SHIPPED.value  # what serves a key, as the atlas of a wheel has it
 _NODE = re.compile(r"Autograd\w+?(?=\d+)|\d+")
 _SHOWN = 6
 
@@ -30,17 +32,27 @@ def with_atlases(found: Comparison, old: ComparedAtlas, new: ComparedAtlas) -> C
     """A comparison of operator lists with all that the atlases of both sides add."""
     changes = with_callers((*found.changes, *atlas_changes(old, new, found.changes)), old, new)
     notes = () if old.bodies and new.bodies else (_NO_CODE,)
-    return in_order(replace(found, changes=changes, notes=(*found.notes, *notes)))
+    return in_order(replace(found, changes=changes, notes=(*found.notes, *_of_wheels(found, old, new), *notes)))
+
+
+def _of_wheels(found: Comparison, old: ComparedAtlas, new: ComparedAtlas) -> Iterator[str]:
+    """What is not compared because a wheel holds no C++ code."""
+    wheels = [version for version, side in ((found.old, old), (found.new, new)) if side.wheel]
+    if wheels:
+        read = " was read from a wheel, which holds" if len(wheels) == 1 else " were read from wheels, which hold"
+        yield f"{' and '.join(wheels)}{read} no C++ code: Python names bound by hand, layers registered in C++, and C++ kernels are not compared"
 
 
 def atlas_changes(old: ComparedAtlas, new: ComparedAtlas, told: Iterable[Change] = ()) -> tuple[Change, ...]:
     """The changes of operators that both atlases have. `told`: what the operator lists say already, it is not said twice."""
     known = {(c.op, str(c.detail.get("key"))) for c in told if c.id.startswith(("dispatch-", "effective-"))}
     backends = frozenset(key for side in (old, new) for operator in side.operators.values() for key in operator.chains)
+    alike = old.wheel is new.wheel  # else what the one alone can tell would read as a change
     changes: list[Change] = []
     for name, now in new.operators.items():
         if (was := old.operators.get(name)) is not None:
-            changes += (*_bindings(was, now), *_served(was, now, known, backends), *kernel_changes(was, now, old.bodies, new.bodies, known), *_nodes(was, now))
+            changes += (*_bindings(was, now, by_hand=alike), *(_served(was, now, known, backends) if alike else ()),
+                        *kernel_changes(was, now, old.bodies, new.bodies, known, ways=alike), *_nodes(was, now))  # fmt: skip
     return tuple(changes)
 
 
@@ -55,13 +67,15 @@ def with_callers(changes: Sequence[Change], old: ComparedAtlas, new: ComparedAtl
     return tuple(found)
 
 
-def _bindings(was: ComparedOperator, now: ComparedOperator) -> Iterator[Change]:
-    for name in sorted(now.bindings.keys() - was.bindings.keys()):
+def _bindings(was: ComparedOperator, now: ComparedOperator, *, by_hand: bool) -> Iterator[Change]:
+    """Python names; those that a checked-in file binds only where both sides can have it (`by_hand`)."""
+    old, new = ({n: where for n, where in side.bindings.items() if by_hand or "/" not in where[1]} for side in (was, now))
+    for name in sorted(new.keys() - was.bindings.keys()):
         yield Change("binding-gained", Level.INFO, now.name, f"{name} reaches it now", new=name, detail={"python": name})
-    for name in sorted(was.bindings.keys() - now.bindings.keys()):
+    for name in sorted(old.keys() - now.bindings.keys()):
         yield Change("binding-lost", Level.BREAK, now.name, f"{name} no longer reaches it", old=name, detail={"python": name})
-    for name in sorted(was.bindings.keys() & now.bindings.keys()):
-        (function, file), (function_now, file_now) = was.bindings[name], now.bindings[name]
+    for name in sorted(old.keys() & new.keys()):
+        (function, file), (function_now, file_now) = old[name], new[name]
         if (function, _unsharded(file)) != (function_now, _unsharded(file_now)):
             what = "another function" if function != function_now else "another file"
             yield Change("binding-moved", Level.INFO, now.name, f"{name} is bound in {what}", f"{function} {file}", f"{function_now} {file_now}", {"python": name})
@@ -77,7 +91,7 @@ def _served(was: ComparedOperator, now: ComparedOperator, told: set[tuple[str, s
     ways: dict[tuple[str, str, bool], list[str]] = {}
     for key in sorted(was.dispatch.keys() & now.dispatch.keys()):
         before, after = was.dispatch[key], now.dispatch[key]
-        if before != after and (now.name, key) not in told:
+        if before != after and _NOT_TOLD not in (before, after) and (now.name, key) not in told:
             ways.setdefault((before, after, key in backends), []).append(key)
     for (before, after, backend), keys in ways.items():
         shown = ", ".join(keys[:_SHOWN]) + (f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")

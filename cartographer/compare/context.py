@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.compare.registrations import effective_keys
 from cartographer.model.change import Change, Level
+from cartographer.model.kinds import KEY_IS_NEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -69,7 +70,7 @@ def _arrival(change: Change, arrived: Mapping[str, int]) -> str:
     if change.id not in {"dispatch-gained", "effective-gained"} or key not in arrived:
         return ""
     if key.startswith("Composite"):
-        return "" if arrived[key] else f"the key {key} is new in the list"
+        return "" if arrived[key] else KEY_IS_NEW.format(key)
     before = f"it had {arrived[key]:,}" if arrived[key] else "it had none"
     return f"kernels of {key} came into this list all in one release ({before}): a backend arrives or moves in, the operators stay what they were"
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from cartographer.compare.machine import as_github, as_json
 from cartographer.compare.markdown import as_markdown
 from cartographer.compare.text import ansi, as_text, plain
+from cartographer.model.kinds import Part, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cartographer.compare.timeline import Timeline
-    from cartographer.model.change import Comparison
+    from cartographer.model.change import Change, Comparison
 
 
 def _text(found: Comparison, colour: bool, everything: bool) -> str:
@@ -49,10 +50,22 @@ def timeline_text(found: Sequence[Timeline], looked: Sequence[str]) -> Iterator[
         for event in line.events:
             if not event.changes:
                 yield f"  {event.release:<20} {event.schema}"
-            for change in event.changes:
-                shown = change.new if change.id.endswith("-added") else f"{change.old or 'nothing'} → {change.new or 'nothing'}"
-                step = f"{event.previous} → {event.release}"
-                yield f"  {step:<20} {change.id}: {shown}" + ("" if change.id.endswith("-added") else f"  ({change.reason})")
+            step = f"{event.previous} → {event.release}"
+            for change in sorted(event.changes, key=part_of, reverse=True):
+                if part_of(change) is not Part.BOOKKEEPING:
+                    yield f"  {step:<20} {_told(change)}"
+            if books := dict.fromkeys(change.reason for change in event.changes if part_of(change) is Part.BOOKKEEPING):
+                yield f"  {step:<20} bookkeeping: {'; '.join(books)}"
+
+
+def _told(change: Change) -> str:
+    """What changed, why it matters, and the two sides where that does not say it all."""
+    if change.id.endswith("-added"):
+        return f"{change.reason}: {change.new}"
+    if change.old is None or change.new is None:
+        side = change.new or change.old or ""
+        return change.reason if side in change.reason.split() else f"{change.reason}: {side}"
+    return f"{change.reason}: {change.old} → {change.new}"
 
 
 def timeline_json(found: Sequence[Timeline], looked: Sequence[str]) -> str:

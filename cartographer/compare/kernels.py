@@ -25,8 +25,12 @@ _SYMINT = re.compile(r"_symint(?=_|$)")
 _ARGUMENTS = re.compile(r"<.*>")
 
 
-def kernel_changes(was: ComparedOperator, now: ComparedOperator, old: Bodies, new: Bodies, told: Container[tuple[str, str]] = ()) -> Iterator[Change]:
-    """One change for all backends that it is the same for. `told`: (operator, backend) of kernels that come, go or have another name."""
+def kernel_changes(
+    was: ComparedOperator, now: ComparedOperator, old: Bodies, new: Bodies, told: Container[tuple[str, str]] = (), *, ways: bool = True,
+) -> Iterator[Change]:
+    """One change for all backends that it is the same for. `told`: (operator, backend) of kernels that come, go or have another name;
+    `ways`: whether both sides can show every function on the way.
+    """
     pairs: dict[tuple[int, int], tuple[Chain, Chain, list[str]]] = {}
     for backend in was.chains:
         if backend not in now.chains or (now.name, backend) in told:
@@ -36,7 +40,7 @@ def kernel_changes(was: ComparedOperator, now: ComparedOperator, old: Bodies, ne
             pairs.setdefault((id(before), id(after)), (before, after, []))[2].append(backend)
     found: dict[tuple[object, ...], tuple[Change, list[str]]] = {}
     for before, after, backends in pairs.values():
-        for change in (*_functions(now.name, before, after, old, new), *_ways(now.name, before, after)):
+        for change in (*_functions(now.name, before, after, old, new, ways=ways), *(_ways(now.name, before, after) if ways else ())):
             found.setdefault((change.id, change.old, change.new, change.places), (change, []))[1].extend(backends)
     for change, backends in found.values():
         keys = sorted(set(backends))
@@ -67,12 +71,12 @@ def _main(chain: Chain) -> Step | None:
     return next((step for role in ("kernel", "entry") for step in chain.steps if step.role == role), None)
 
 
-def _functions(op: str, before: Chain, after: Chain, old: Bodies, new: Bodies) -> Iterator[Change]:
+def _functions(op: str, before: Chain, after: Chain, old: Bodies, new: Bodies, *, ways: bool) -> Iterator[Change]:
     """Functions that both ways pass, and whether the build writes the kernel."""
     a, b = _main(before), _main(after)
     if a is None or b is None:
         return
-    if _is_written(a) != _is_written(b):
+    if ways and _is_written(a) != _is_written(b):
         word = "the build writes the kernel now" if _is_written(b) else "the build wrote the kernel, a function of the tree serves now"
         yield Change("kernel-moved", Level.INFO, op, word, a.path, b.path, {}, _places(a, b), fold=word)
         return

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from cartographer.model.change import Level
+from cartographer.model.kinds import Part, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +38,7 @@ JSON_SCHEMA: dict[str, Any] = {
                     "new": {"type": ["string", "null"]},
                     "generated": {"type": "boolean", "description": "torchgen makes this operator"},
                     "bound": {"type": "boolean", "description": "Python has, or had, a name for it; false: C++ alone calls it"},
+                    "bookkeeping": {"type": "boolean", "description": "PyTorch writes the same down otherwise (tags, flags, files, layers); no call meets it"},
                     "fold": {"type": "string", "description": "why the change only looks big; empty when it does not"},
                     "detail": {
                         "type": "object",
@@ -70,7 +72,8 @@ def as_json(comparison: Comparison) -> str:
 def _change(change: Change, webs: Mapping[str, str]) -> dict[str, Any]:
     return {
         "id": change.id, "level": str(change.level), "op": change.op, "reason": change.reason, "old": change.old, "new": change.new,
-        "generated": change.generated, "bound": change.bound, "fold": change.fold, "detail": dict(change.detail),
+        "generated": change.generated, "bound": change.bound,
+        "bookkeeping": part_of(change) is Part.BOOKKEEPING, "fold": change.fold, "detail": dict(change.detail),
         "places": [
             {"side": p.side, "path": p.path, "line": p.line, **({"url": f"{webs[p.side]}/{p.path}#L{p.line}"} if webs.get(p.side) else {})} for p in change.places
         ],

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from cartographer.model.change import Change, Level
+from cartographer.model.kinds import SAME_FUNCTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,8 @@ def _own_block(
         former = _server(was, key, effective_old)
         reason = f"{key} has a kernel of its own" if key not in _COMPOSITES else f"a kernel for all backends without their own: {key}"
         reason += f", {former} served it before" if former else ""
-        fold = "a composite, or the structured operator that it delegates to, served it before" if former else ""
+        same = now.dispatch[key] == was.dispatch.get(former or "")
+        fold = SAME_FUNCTION if same else "a composite, or the structured operator that it delegates to, served it before" if former else ""
         yield change("dispatch-gained", Level.INFO, reason, None, now.dispatch[key], key=key, by_default=now.implied, fold=fold)
     for key in sorted(was.dispatch.keys() - now.dispatch.keys()):
         still = _server(now, key, effective_new)

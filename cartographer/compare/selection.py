@@ -8,9 +8,9 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from cartographer.compare.titles import KINDS
 from cartographer.errors import CompareError
 from cartographer.model.change import Level
+from cartographer.model.kinds import KINDS
 
 if TYPE_CHECKING:
     from cartographer.model.change import Change, Comparison

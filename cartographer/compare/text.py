@@ -8,8 +8,9 @@ from itertools import groupby
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from cartographer.compare.titles import LEVELS, group_of, rank, title
-from cartographer.model.change import Level, folded, is_public, operators_by_level
+from cartographer.compare.titles import PARTS, group_of, rank
+from cartographer.model.change import Level, folded, is_public
+from cartographer.model.kinds import Part, operators_by_part, part_of, title
 from cartographer.model.marking import marked
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def plain(text: str, style: str) -> str:  # noqa: ARG001 - the painter that pain
     return text
 
 
-_ANSI = {"bold": "1", "break": "1;31", "maybe": "33", "info": "36", "dim": "2", "old": "31", "new": "32"}
+_ANSI = {"bold": "1", "break": "1;31", "maybe": "33", "info": "36", "bookkeeping": "2", "dim": "2", "old": "31", "new": "32"}
 
 
 def ansi(text: str, style: str) -> str:
@@ -41,22 +42,24 @@ def ansi(text: str, style: str) -> str:
 
 def as_text(comparison: Comparison, paint: Paint = plain, *, everything: bool = False) -> Iterator[str]:
     """The report, line by line. Many changes of one kind are summed up unless `everything` is wanted; breaks never are."""
-    counts = operators_by_level(comparison)
-    total = sum(counts.values())
-    yield paint(f"PyTorch {comparison.old} → {comparison.new}", "bold") + f": {_n(total, 'operator')} changed"
-    for level, word, means in LEVELS:
-        if counts[level]:
-            whom = _who(comparison) if level is Level.BREAK else means
-            yield f"  {paint(f'{counts[level]:>6,}', str(level))} {word.lower():<12} {paint(whom, 'dim')}"
+    counts = operators_by_part(comparison)
+    books = counts[Part.BOOKKEEPING]
+    total = sum(counts.values()) - books
+    more = f", {books:,} more in bookkeeping alone" if books else ""
+    yield paint(f"PyTorch {comparison.old} → {comparison.new}", "bold") + f": {_n(total, 'operator')} changed{more}"
+    for part, word, means in PARTS:
+        if counts[part]:
+            whom = _who(comparison) if part is Part.BREAK else means
+            yield f"  {paint(f'{counts[part]:>6,}', str(part))} {word.lower():<12} {paint(whom, 'dim')}"
     for note in comparison.notes:
         yield f"  note: {note}"
-    for level, word, means in LEVELS:
-        changes = [c for c in comparison.changes if c.level is level]
+    for part, word, means in PARTS:
+        changes = [c for c in comparison.changes if part_of(c) is part]
         if changes:
             yield ""
-            yield paint(f"{word} · {means}", str(level))
-            yield from _level(level, changes, paint, everything=everything)
-    if not total:
+            yield paint(f"{word} · {means}", str(part))
+            yield from _part(part, changes, paint, everything=everything, asked=comparison.filtered)
+    if not counts:
         yield "  no changes" + (" that pass" if comparison.filtered else "")
 
 
@@ -80,22 +83,30 @@ def _n(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _level(level: Level, changes: Sequence[Change], paint: Paint, *, everything: bool) -> Iterator[str]:
+def _part(part: Part, changes: Sequence[Change], paint: Paint, *, everything: bool, asked: bool) -> Iterator[str]:
     kept, folds = folded(changes)
+    if asked and len(changes) <= _FEW:  # who asks for one operator wants to read all of it
+        yield from _groups(changes, paint)
+        return
+    if part is Part.BOOKKEEPING and not everything:
+        yield from _sums(changes, paint)
+        return
     if everything or len(kept) <= _FEW:
         yield from _groups(kept, paint)
-    elif level is Level.BREAK:
+    elif part is Part.BREAK:
         yield from _groups([c for c in kept if is_public(c)], paint)
         for reach in (1, 2):
             yield from _briefly([c for c in kept if _reach(c) == reach], _REACHES[reach], paint)
     else:
-        yield from _sums(kept, paint)
-        yield paint(f"  (one by one: --level {level} --all, or --kind, --op, --backend)", "dim")
+        shared = [c for c in changes if c.fold and c.id == "kernel-code-changed"]  # which functions, nobody reads by the hundred
+        yield from _sums([*kept, *shared], paint)
+        folds = [fold for fold in folds if fold[0] != "kernel-code-changed"]
+        yield paint(f"  (one by one: --level {changes[0].level} --all, or --kind, --op, --backend)", "dim")
     shown = folds if everything else folds[:_FOLDS]
     for id_, why, number in shown:
-        yield f"  {paint(f'{number:>6,} {title(id_)}', 'dim')}, folded: {why}"
+        yield f"  {paint(f'{number:>6,} {title(id_)}', 'dim')}, for one reason: {why}"
     if rest := folds[len(shown):]:
-        yield paint(f"  {sum(number for _, _, number in rest):>6,} more in {len(rest):,} smaller folds (--all shows them)", "dim")
+        yield paint(f"  {sum(number for _, _, number in rest):>6,} more, for {_n(len(rest), 'other reason')} (--all shows them)", "dim")
 
 
 def _briefly(changes: list[Change], says: str, paint: Paint) -> Iterator[str]:
@@ -127,18 +138,23 @@ def _says(changes: list[Change]) -> str:
     return "; ".join(reasons)
 
 
-def _sums(changes: list[Change], paint: Paint) -> Iterator[str]:
+def _sums(changes: Sequence[Change], paint: Paint) -> Iterator[str]:
     """One line a kind: how many operators, and which keys or names, public ones first."""
-    for group, members in groupby(sorted(changes, key=lambda c: (group_of(c), rank(c))), key=group_of):
+    for group, members in groupby(sorted(changes, key=rank), key=group_of):
         rows = list(members)
         names = list(dict.fromkeys(c.op.removeprefix("aten::") for c in sorted(rows, key=lambda c: (_reach(c), c.op))))
-        keys = Counter(str(c.detail["key"]) for c in rows if "key" in c.detail and group.startswith(("dispatch", "effective", "kernel-changed")))
+        keys = Counter(key for c in rows if group.startswith(("dispatch", "effective", "kernel-changed", "served")) for key in _keys(c))
         shown = [f"{key} {number:,}" for key, number in sorted(keys.items(), key=lambda item: (-item[1], item[0]))] or names
         more = ", …" if len(shown) > _NAMES else ""
         yield f"  {len(names):>6,} {title(group)}: {paint(', '.join(shown[:_NAMES]) + more, 'dim')}"
 
 
-def _groups(changes: list[Change], paint: Paint) -> Iterator[str]:
+def _keys(change: Change) -> list[str]:
+    keys = change.detail.get("keys", [change.detail["key"]] if "key" in change.detail else [])
+    return [str(key) for key in keys] if isinstance(keys, list) else []
+
+
+def _groups(changes: Sequence[Change], paint: Paint) -> Iterator[str]:
     for (reach, _, group), members in groupby(sorted(changes, key=lambda c: (_reach(c), *rank(c))), key=lambda c: (_reach(c), *rank(c)[:2])):
         rows = list(members)
         internal = f", {_REACHES[reach]}" if reach else ""

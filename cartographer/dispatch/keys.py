@@ -38,6 +38,8 @@ _LOOKS = (
     Look("FuncTorchBatchedDecomposition", "batched kernel", "FuncTorchBatchedDecomposition"),
     Look(FALLBACK, "backend fallback"),
 )
+# To 1.6 the dispatcher looked at each call, in these three places alone (`dispatch_` of aten/src/ATen/core/dispatch/Dispatcher.h).
+_LOOKS_OF_1_6 = (Look(DIRECT, "kernel"), Look(FALLBACK, "backend fallback"), Look(CATCH_ALL, "catch all"))
 
 
 def read_rules(texts: Mapping[str, str], table: MacroTable) -> tuple[KeyRules | None, tuple[Unresolved, ...]]:
@@ -276,6 +278,8 @@ def _precedence(text: str | None) -> tuple[tuple[Look, ...], tuple[str, ...], st
     """
     if text is None:
         return (), (), CATCH_ALL
+    if "setCatchallKernel" in text:
+        return _LOOKS_OF_1_6, (), CATCH_ALL
     redirect = re.search(r"has_value\(\)\s*\?\s*\*dispatch_key\s*:\s*DispatchKey::(\w+)", text)
     catch_all = redirect.group(1) if redirect else CATCH_ALL
     tokens = read_tokens(text, ENTRY)

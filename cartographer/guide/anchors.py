@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cartographer.guide.places import Reading, Touch
     from cartographer.guide.texts import Text
+    from cartographer.model.atlas import Symbol
     from cartographer.model.location import Location
     from cartographer.model.operator import Operator
     from cartographer.store.reader import Reader
@@ -117,10 +118,19 @@ class Resolver:
             path, _, qualname = name.partition("::")
         last = qualname.rpartition("::")[2].rpartition(".")[2]
         wanted = qualname.replace(".", "::")
-        for symbol in self._reader.symbols_in(path) if path else ():
+
+        def is_meant(symbol: Symbol) -> bool:
             own = symbol.qualname.replace(".", "::")
-            if symbol.name.split("<")[0] == last and (own == wanted or own.endswith(f"::{wanted}")):
+            return symbol.name.split("<")[0] == last and (own == wanted or own.endswith(f"::{wanted}"))
+
+        for symbol in self._reader.symbols_in(path) if path else ():
+            if is_meant(symbol):
                 return Answer(last, path, symbol.line, ("file", path))
+        file = f"/{path.rpartition('/')[2]}"  # moved with its file: CUDAEvent.h went from ATen/cuda to c10/cuda
+        moved = {symbol.path: symbol for symbol in self._reader.lookup.symbols_called(last)[::-1] if symbol.path.endswith(file) and is_meant(symbol)}
+        if len(moved) == 1:
+            (place, symbol), = moved.items()
+            return Answer(last, place, symbol.line, ("file", place))
         return self._not_here(last, path, f"{qualname} is not in {path}" if path in self._files else f"there is no {path}")
 
     def _count(self, name: str) -> Answer:

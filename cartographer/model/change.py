@@ -68,14 +68,6 @@ def is_public(change: Change) -> bool:
     return change.bound and not change.generated and (not (name := change.op.partition("::")[2]).startswith("_") or name.startswith("__"))
 
 
-def operators_by_level(comparison: Comparison) -> Counter[Level]:
-    """How many operators have their worst change at each level."""
-    worst: dict[str, Level] = {}
-    for change in comparison.changes:
-        worst[change.op] = max(worst.get(change.op, Level.INFO), change.level)
-    return Counter(worst.values())
-
-
 _OF_KEYS = ("dispatch-", "effective-", "kernel-changed")  # kinds that are of one dispatch key each
 
 

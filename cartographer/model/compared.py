@@ -30,3 +30,4 @@ class ComparedAtlas:
 
     operators: Mapping[str, ComparedOperator]
     bodies: Mapping[str, Mapping[int, bytes]] = field(default_factory=dict)
+    wheel: bool = False  # read from one: what C++ code alone says is not in it, which is no change

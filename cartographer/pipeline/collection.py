@@ -19,7 +19,7 @@ from cartographer.checkout.git import Git, find_git_dir
 from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest, remote_tags
 from cartographer.errors import CartographerError, CheckoutError, NotFound, UsageError
-from cartographer.model.change import Level, operators_by_level
+from cartographer.model.kinds import Part, operators_by_part
 from cartographer.pipeline import lineage
 from cartographer.pipeline.building import BuildRequest, build, folder_of, has_pages, lock_of
 from cartographer.pipeline.plates import plate_of, sides_of
@@ -82,13 +82,16 @@ def build_all(
     for number, request in enumerate(given):
         drawn = pages is None or number >= len(given) - pages
         name = request.version or request.source or ""
+        if len(given) > 1:
+            progress.stage(f"{number + 1} of {len(given)}: {name}")
         try:
             built(build(BuildRequest(request, None, workers, drawn, shelf=root, beside=beside), progress))
         except CartographerError as error:
             failed.append(Failed(name, error))
         if number + 1 < len(given):
             gc.collect()  # what was read of this one holds itself by cycles
-    refresh(root, progress)
+    if len(failed) < len(given):
+        refresh(root, progress)
     return tuple(failed)
 
 
@@ -184,8 +187,8 @@ def _plate(folder: Path, before: Path | None, after: Path | None, state: dict[st
         return {**told, "page": pages.digests[RELEASES]}  # as its build drew it: compared with the tag before, where there is one
     sides = sides_of(before, folder)
     if sides.found is not None:
-        counts = operators_by_level(sides.found)
-        told |= {str(level): counts[level] for level in Level}
+        counts = operators_by_part(sides.found)
+        told |= {str(part): counts[part] for part in Part}
     told["page"] = _draw(folder, sides, before, after) if has_pages(folder) else ""
     return told
 
@@ -214,11 +217,11 @@ def shelved(folder: Path, told: dict[str, object], *, pages: bool) -> Shelved:
     with Reader(folder) as reader:
         info = reader.info()
 
-    def count(level: Level) -> int:
-        value = told.get(str(level), 0)
+    def count(part: Part) -> int:
+        value = told.get(str(part), 0)
         return value if isinstance(value, int) else 0
 
     return Shelved(
         folder.name, info.source.kind.value, info.source.commit or "", info.count("operators"), info.count("files"), pages,
-        str(told.get("before") or ""), count(Level.BREAK), count(Level.MAYBE), count(Level.INFO),
+        str(told.get("before") or ""), *map(count, sorted(Part, reverse=True)),
     )  # fmt: skip

@@ -56,10 +56,16 @@ def compare_releases(
         readers = [Reader(db) for _, db in sides if db is not None]
         with closing(readers[0]), closing(readers[1]), doubting(readers[1].path), doubting(readers[0].path):
             found = with_atlases(found, readers[0].compared(), readers[1].compared())
-    found = replace(found, notes=(*found.notes, *notes))
+    found = replace(found, notes=(*found.notes, *_backwards(found), *notes))
     if core:
         wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))
     return select(found, wanted)
+
+
+def _backwards(found: Comparison) -> Iterator[str]:
+    """Whoever names the later release first reads what it brought as lost."""
+    if refs.numbers(found.old) > refs.numbers(found.new):
+        yield f"{found.old} is the later release: what it brought reads as lost here; name the older one first to see what changed"
 
 
 def page(found: Comparison) -> str:
@@ -93,6 +99,8 @@ def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple
         if listed is None:
             raise CompareError("this atlas holds no operator list", where=str(db), hint="build it again with `cartographer build`")
         return listed, db
+    if path.is_dir() and (held := database.held_by(path)):
+        raise CompareError("a folder of several atlases", where=text, hint=f"name one of them: {', '.join(held)}")
     if path.exists():
         return operators_of(SourceRequest(source=text), progress), None
     return operators_of(SourceRequest(version=text, repo=repo, from_wheel=wheel, history=HistoryLevel.NONE), progress), None
@@ -120,6 +128,8 @@ def operator_history(
     A release whose list cannot be read is left out with a note. Raises NotFound when no release has such an operator.
     """
     progress = progress or SilentProgress()
+    if since is not None and not refs.numbers(since):
+        raise CompareError(f"--since takes a release, and {since!r} is none", hint="for example: --since v1.7.0")
     wheels, sources = tuple(wheels), tuple(sources)
     given = repo is not None or wheels or sources
     with Cache().in_use(progress):

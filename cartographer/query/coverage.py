@@ -38,6 +38,7 @@ _BY_WORDS = {
 }  # fmt: skip
 # A backend outside the tree registers to this key, and to it alone: what it finds is what any new backend finds.
 OUT_OF_TREE = "PrivateUse1"
+_AFTER_BACKENDS = "BackendSelect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,15 @@ def coverage(
 
 def backends(rows: Sequence[OperatorRow | Operator]) -> tuple[str, ...]:
     """The keys of backends: those that a default backend kernel serves (CompositeExplicitAutograd covers exactly the
-    backends, aten/src/ATen/core/dispatch and c10/core/DispatchKeySet.cpp), and the nested ones, that it leaves out.
+    backends, aten/src/ATen/core/dispatch and c10/core/DispatchKeySet.cpp), and the nested ones, that it leaves out. To 1.7
+    there was no such kernel: the keys before BackendSelect, which follows the backends (c10/core/DispatchKey.h).
     """
     found: dict[str, bool] = {}
     for row in rows:
         for key, words in row.dispatch.items():
             found[key] = found.get(key, False) or words == "default backend kernel" or key.startswith("NestedTensor")
-    return tuple(key for key, is_backend in found.items() if is_backend)
+    keys = tuple(found)
+    return tuple(key for key in keys if found[key]) or (keys[: keys.index(_AFTER_BACKENDS)] if _AFTER_BACKENDS in found else ())
 
 
 def _named(backend: str, rows: Sequence[OperatorRow | Operator]) -> str:
@@ -100,8 +103,9 @@ def _named(backend: str, rows: Sequence[OperatorRow | Operator]) -> str:
         if key.lower() == backend.lower():
             return key
     near = difflib.get_close_matches(backend.lower(), [k.lower() for k in keys], 3, 0.5)
-    names = [k for k in keys if k.lower() in near] or list(backends(rows))
-    raise UsageError(f"no dispatch key is called {backend!r}", hint=f"One of: {', '.join(names)}.")
+    meant = [k for k in keys if k.lower() in near]
+    hint = f"backends of this release: {', '.join(backends(rows))}"
+    raise UsageError(f"this release has no dispatch key {backend!r}", hint=f"did you mean {', '.join(meant)}?\n{hint}" if meant else hint)
 
 
 def _of_backend(rows: list[OperatorRow | Operator], key: str, *, missing: bool) -> BackendCoverage:

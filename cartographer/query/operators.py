@@ -133,9 +133,9 @@ def python_symbols(lookup: Lookup, module: str, last: str) -> tuple[Through, ...
     """
     folder = "torch/_tensor" if module == "torch.Tensor" else module.replace(".", "/")
     called = [s for s in lookup.symbols_called(last) if s.path.endswith(".py")]
-    own = {f"{folder}.py", f"{folder}/__init__.py"}
+    own = {f"{folder}.py", f"{folder}/__init__.py", *(("torch/tensor.py",) if module == "torch.Tensor" else ())}  # to 1.8
     found = [s for s in called if s.path in own or (module == "torch" and s.path == _OVER_BINDINGS)]
-    if not found and not lookup.by_python(f"{module}.{last}"):
+    if not found and module != "torch.Tensor" and not lookup.by_python(f"{module}.{last}"):  # no function of a file that it imports is its method
         outer = [s for s in called if s.qualname == last]
         path = _imported_soonest(lookup, own, {s.path for s in outer})
         found = [s for s in outer if s.path == path]
@@ -249,6 +249,15 @@ def in_sentence(lookup: Lookup, text: str) -> Named | None:
         return None
     names = [name for candidate in spelling.operators_in(text) for found in [_full_name(lookup, candidate)] if found for name in found.names]
     return Named("operators that the text names", tuple(dict.fromkeys(names))) if names else None
+
+
+_ENDINGS = "h|hpp|cpp|cc|cu|cuh|py|pyi|mm|metal|yaml|in"  # of files, which no atlas may have
+
+
+def other_overloads(lookup: Lookup, text: str) -> tuple[str, ...]:
+    """The overloads that an operator has, of which `text` names another one: `addmm.foo`."""
+    found = re.fullmatch(rf"(?:(\w+)::)?(\w+)\.(?!(?:{_ENDINGS})\Z)(\w+)", spelling.torch_ops(plain_text := spelling.trimmed(text)) or plain_text)
+    return lookup.by_base(found[2], found[1] or "aten") if found else ()
 
 
 def near_misses(lookup: Lookup, text: str, most: int = 5) -> tuple[str, ...]:

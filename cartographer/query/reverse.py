@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.query import spelling
-from cartographer.query.operators import python_symbols
+from cartographer.query.operators import other_overloads, python_symbols
 from cartographer.store.search_words import plain
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ class Backwards:
 def backwards(reader: Reader, text: str, backend: str | None = None) -> Backwards | None:
     """Read `text` as a place, a file, a mangled or demangled symbol; None when it is none of these."""
     text = spelling.trimmed(text)
-    for reading in (_place, _generated, _python, _symbol):
+    for reading in (_place, _generated, _python, _method, _symbol):
+        if reading is _symbol and other_overloads(reader.lookup, text):  # a misspelt overload is no symbol of the operator's name
+            return None
         found = reading(reader, text)
         if found is not None:
             return found if backend is None else _only(found, backend)
@@ -116,7 +118,8 @@ def _line(reader: Reader, text: str, path: str, line: int) -> Backwards:
     if not found and symbol:  # a function that chains pass by another of its places, or that only shares its name
         found = list(reader.lookup.reaching_symbol(plain(symbol.name)))
         found = [r for r in found if r.path == path]
-    said = f"inside {symbol.qualname}" if symbol else "outside every definition that was found"
+    long = reader.lookup.length_of(path)
+    said = f"inside {symbol.qualname}" if symbol else f"the file has {long} lines" if 0 < long < line else "outside every definition that was found"
     return Backwards(text, said, (place,), tuple(found), note="" if found else "no operator's chain passes here")
 
 
@@ -127,12 +130,15 @@ def _generated(reader: Reader, text: str) -> Backwards | None:
         return None
     name = asked[0].rpartition("/")[2]
     wanted = {name, spelling.generated_stem(name)}
-    found = [g for g in reader.generated() if g.name in wanted or spelling.generated_stem(g.name) in wanted]
+    found = [g for g in reader.generated() if g.name.rpartition("/")[2] in wanted or spelling.generated_stem(g.name) in wanted]
     if not found:
         return None
+    folders = set(asked[0].split("/"))  # ATen/Functions.h is made in aten/src/ATen/templates, the other one in tools/autograd
+    near = [len(folders.intersection(f"{g.name}/{g.template or g.generator}".split("/"))) for g in found]
+    found = [g for g, number in zip(found, near, strict=True) if number == max(near)]
     places = tuple(place for g in found for place in _generators(g))
     note = "its lines cannot be told without a build" if asked[1] else ""
-    return Backwards(text, f"written by the build: {found[0].holds}", places, (), note=note)
+    return Backwards(text, f"written by the build: {found[0].holds}" if not found[0].holds.startswith("Written by") else "written by the build", places, (), note=note)
 
 
 def _generators(file: GeneratedFile) -> Iterable[Place]:
@@ -151,6 +157,21 @@ def _python(reader: Reader, text: str) -> Backwards | None:
         if places:
             return Backwards(text, f"{name} has no operator of its own", tuple(places), ())
     return None
+
+
+def _method(reader: Reader, text: str) -> Backwards | None:
+    """Module.cuda, torch.storage.UntypedStorage.cuda: a method in Python; which of its bases a class has it from is not known."""
+    *module, owner, last = ["", *text.split(".")]
+    if not owner.isidentifier() or not last.isidentifier():
+        return None
+    called = [s for s in reader.lookup.symbols_called(last) if s.path.endswith(".py") and "." in s.qualname]
+    own = [s for s in called if f".{s.qualname}".endswith(f".{owner}.{last}")]
+    folder = "/".join(filter(None, module))
+    own = [s for s in own if s.path in (f"{folder}.py", f"{folder}/__init__.py")] or own
+    classes = {s.path for s in reader.lookup.symbols_called(owner) if s.kind == "class"}
+    found = own or [s for s in called if s.path in classes]
+    said = f"{owner}.{last} is a method in Python" if own else f"{owner} has no {last} of its own; methods of that name beside it, which it may inherit"
+    return Backwards(text, said, tuple(Place(s.kind, s.qualname, s.path, s.line) for s in found), ()) if found else None
 
 
 def _symbol(reader: Reader, text: str) -> Backwards | None:

@@ -85,6 +85,9 @@ def not_found(reader: Reader, text: str) -> NotFound:
     folder = text.strip().strip("/").removeprefix("./")
     if "/" in folder and reader.lookup.is_folder(folder):
         return NotFound(f"{folder} is a folder", hint=f"its page says what lies in it and who owns it: source/{folder}/index.html (cartographer serve)\nwhen its lines came in: cartographer strata {folder}")
+    if others := operators.other_overloads(reader.lookup, text):
+        base, _, overload = text.strip().rpartition(".")
+        return NotFound(f"{base} has no overload {overload!r}", hint=f"it has {', '.join(others)}")
     near = operators.near_misses(reader.lookup, text)
     hint = f"did you mean {', '.join(near)}?" if near else f"try: cartographer search {text!r}"
     return NotFound(f"nothing in this atlas is called {text!r}", hint=hint)

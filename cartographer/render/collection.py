@@ -47,6 +47,7 @@ class Shelved:
     breaks: int = 0
     maybe: int = 0
     info: int = 0
+    bookkeeping: int = 0
 
 
 def list_files(shelved: Sequence[Shelved]) -> dict[str, bytes]:

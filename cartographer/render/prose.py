@@ -92,7 +92,7 @@ def readings(site: Site, found: Sequence[Reading], root: str) -> Markup:
     dated, owned = any(r.born or r.changed for r in found), any(r.owner for r in found)
     heads = ("", "File", "Lines", "Operators", *(("From", "Last change") if dated else ()), *(("Who is asked",) if owned else ()))
     rows = Markup().join(_reading_row(site, number, reading, root, dated=dated, owned=owned) for number, reading in enumerate(found, 1))
-    return _table("Files in reading order", heads, rows)
+    return _table("Files in reading order", heads, rows, "stack reading dated" if dated else "stack reading")
 
 
 def _reading_row(site: Site, number: int, reading: Reading, root: str, *, dated: bool, owned: bool) -> Markup:
@@ -113,10 +113,10 @@ def _reading_row(site: Site, number: int, reading: Reading, root: str, *, dated:
     return head + cells
 
 
-def _table(label: str, heads: Iterable[str], rows: Markup) -> Markup:
+def _table(label: str, heads: Iterable[str], rows: Markup, kind: str = "stack") -> Markup:
     columns = Markup().join(Markup("<th scope=col>{}").format(head) if head else Markup("<td>") for head in heads)
-    return Markup('<div class=scroll tabindex=0 role=region aria-label="{}"><table class=stack><thead><tr>{}</thead><tbody>{}</table></div>').format(
-        label, columns, rows)  # fmt: skip
+    return Markup('<div class=scroll tabindex=0 role=region aria-label="{}"><table class="{}"><thead><tr>{}</thead><tbody>{}</table></div>').format(
+        label, kind, columns, rows)  # fmt: skip
 
 
 def _stale(site: Site, answer: Answer) -> Markup:

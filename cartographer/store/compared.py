@@ -11,6 +11,7 @@ import msgspec
 
 from cartographer.model.compared import ComparedAtlas, ComparedOperator
 from cartographer.model.operator import Chain, Status, Step
+from cartographer.model.source import SourceKind
 
 if TYPE_CHECKING:
     import sqlite3
@@ -54,7 +55,8 @@ def compared(connection: sqlite3.Connection) -> ComparedAtlas:
         for number, name, dispatch, callers in connection.execute("SELECT id, name, dispatch, callers FROM operator ORDER BY id")
     }  # fmt: skip
     told = connection.execute("SELECT data FROM whole WHERE name = 'bodies'").fetchone()
-    return ComparedAtlas(operators, unpacked_bodies(told[0] if told else None))
+    kind = connection.execute("SELECT value FROM meta WHERE key = 'kind'").fetchone()
+    return ComparedAtlas(operators, unpacked_bodies(told[0] if told else None), kind == (SourceKind.WHEEL.value,))
 
 
 def _own_chains(connection: sqlite3.Connection, words: Mapping[int, str]) -> dict[int, dict[str, Chain]]:

@@ -42,11 +42,18 @@ def locate(path: Path) -> Path:
     if path.is_dir():
         found = path / FILE_NAME
         if not found.is_file():
+            if held := held_by(path):
+                raise StoreError("a folder of several atlases", where=str(path), hint=f"name one of them: {', '.join(held)}")
             raise StoreError(f"no {FILE_NAME} in this folder", where=str(path), hint=_BUILD)
         return found
     if not path.exists():
         raise StoreError("there is no such atlas", where=str(path), hint=_BUILD)
     return path
+
+
+def held_by(folder: Path) -> tuple[str, ...]:
+    """The atlases that stand side by side in a folder, each under its tag."""
+    return tuple(str(found.parent) for found in sorted(folder.glob(f"[!.]*/{FILE_NAME}")))
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:

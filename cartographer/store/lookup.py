@@ -159,8 +159,11 @@ class Lookup:
     # Files and symbols
 
     def files_called(self, name: str) -> tuple[str, ...]:
-        """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that something stands in."""
-        exact = self._names("SELECT path FROM path WHERE path = ?", name)
+        """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that something stands in.
+
+        What is only included is no file: the build writes ATen/Functions.h.
+        """
+        exact = self._names("SELECT path FROM path p WHERE path = ? AND (id IN (SELECT path FROM file) OR NOT EXISTS (SELECT 1 FROM include WHERE target = p.id))", name)
         scanned = "SELECT p.path FROM path p JOIN file f ON p.id = f.path WHERE substr(p.path, -length(?)) = ? ORDER BY p.path"
         others = ("SELECT p.path FROM path p WHERE substr(p.path, -length(?)) = ? AND (p.id IN (SELECT path FROM operator)"
                   " OR p.id IN (SELECT path FROM formula) OR p.id IN (SELECT path FROM step) OR p.id IN (SELECT path FROM symbol_run)) ORDER BY p.path")  # fmt: skip
@@ -181,6 +184,10 @@ class Lookup:
             found |= dict.fromkeys(self._names(
                 "SELECT p.path FROM include i JOIN path p ON p.id = i.target WHERE i.file = (SELECT id FROM path WHERE path = ?)", path))
         return tuple(found)
+
+    def length_of(self, path: str) -> int:
+        """The lines of a scanned file; 0 of any other."""
+        return next((lines for (lines,) in self._all("SELECT f.lines FROM file f JOIN path p ON p.id = f.path WHERE p.path = ?", path)), 0)
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """The innermost symbol whose lines hold this one."""

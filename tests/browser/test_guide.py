@@ -106,6 +106,19 @@ def test_the_stack_is_drawn_and_its_boxes_are_doors(browser, small_site):
     browser.until("location.pathname.endsWith('floors/4-the-dispatcher.html')")
 
 
+def test_numbers_of_files_to_read_say_on_a_phone_what_they_count(browser, small_site):
+    browser.size(390)
+    try:
+        for page in sorted(small_site.glob("guide/**/*.html")):
+            browser.open(page.as_uri())
+            bare = "[...document.querySelectorAll('.reading tbody td.n:not(:empty)')].filter(c => getComputedStyle(c, '::before').content === 'none').length"
+            assert browser.run(bare) == 0, page
+        browser.open((small_site / "guide/blue/5-a-kernel.html").as_uri())
+        assert browser.run("document.querySelectorAll('.reading tbody tr').length") > 3
+    finally:
+        browser.size(1280)
+
+
 def test_the_guide_reads_without_scripts_and_on_a_phone(browser, small_site):
     browser.size(390)
     try:

@@ -108,6 +108,9 @@ def test_newest_atlas_is_found(run, folder, tmp_path):
     assert run("where", "add", atlas=False).returncode == 0
     assert run("where", "add", "--atlas", "v1.0.0", atlas=False).returncode == 0
     assert run("where", "add", "--atlas", "2.0.0", atlas=False).returncode == 0
+    asked = run("where", "add", "-a", "v1.0.0", atlas=False).stdout
+    assert [run(*words, atlas=False).stdout for words in (("-a", "v1.0.0", "where", "add"), ("--atlas=v1.0.0", "where", "add"))] == [asked, asked]
+    assert run("-a", "v1.0.0", atlas=False).returncode == 2
     assert "operators" in run("list", atlas=False).stdout
 
 
@@ -118,7 +121,7 @@ def test_which_of_several_atlases_answers(run, folder, tmp_path):
         target = tmp_path / "atlas" / tag / "atlas.db"
         target.write_bytes((folder / "atlas.db").read_bytes())
         os.utime(target, (1000 + number, 1000 + number))
-    assert "the atlas of v2.0.0, the newest; --atlas takes another: v1.0.0" in run("where", "sofmax", atlas=False).stderr
+    assert "the atlas of v2.0.0, built last; --atlas takes another: v1.0.0" in run("where", "sofmax", atlas=False).stderr
     assert "v1.0.0" not in run("where", "sofmax", "--atlas", "v2.0.0", atlas=False).stderr
     assert "there are v2.0.0, v1.0.0" in run("where", "add", "--atlas", "v3.0.0", atlas=False).stderr
     assert run("where", "add", atlas=False).stderr == "", "scripts are told nothing that they did not ask for"
@@ -126,7 +129,7 @@ def test_which_of_several_atlases_answers(run, folder, tmp_path):
     environment = {**os.environ, "CARTOGRAPHER_CACHE": str(tmp_path / "cache")}
     subprocess.run([*COMMAND, "where", "add"], stdout=subprocess.DEVNULL, stderr=theirs, cwd=tmp_path, env=environment, timeout=60, check=True)
     os.close(theirs)
-    assert "# the atlas of v2.0.0, the newest (--atlas takes another: v1.0.0)" in os.read(ours, 1000).decode()
+    assert "# the atlas of v2.0.0, built last (--atlas takes another: v1.0.0)" in os.read(ours, 1000).decode()
     os.close(ours)
 
 

@@ -122,6 +122,16 @@ def test_one_that_fails_does_not_lose_the_others(root, mini_repo):
     assert "v9.9.9: " in run.output
 
 
+def test_progress_says_which_release_is_built_and_compares_none_after_a_fault(root, mini_repo, tmp_path):
+    teller = SilentProgress()
+    build_all(requests(mini_repo, "v0.2.0", "v9.9.9"), root, teller, workers=1)
+    assert [name for name in teller.seconds if " of 2: " in name] == ["1 of 2: v0.2.0", "2 of 2: v9.9.9"]
+    teller = SilentProgress()
+    assert len(build_all(requests(mini_repo, "v9.9.9"), root, teller, workers=1)) == 1
+    assert "comparing releases" not in teller.seconds
+    assert not any("9.9.9" in name for name in teller.seconds)
+
+
 def test_all_releases_of_a_repository(mini_repo, tmp_path):
     run = CliRunner().invoke(commands, ["build", "--all-releases", "--repo", str(mini_repo), "--out", str(tmp_path), "-q", "--no-html"], standalone_mode=False)
     assert run.return_value == 0, run.output
@@ -259,3 +269,23 @@ def test_a_release_whose_list_cannot_be_read_though_its_names_were_kept(mini_rep
 
     found = lineage.lineage([*known[:2], replace(known[2], load=fail)], cache, SilentProgress())
     assert (found.releases, found.unread) == (TAGS[:2], TAGS[2:])
+
+
+def test_a_folder_of_several_is_named_as_such(root):
+    """Both where an atlas is asked for and where releases are compared."""
+    several = [f"{root}/{tag}" for tag in TAGS]
+    for words in (["where", "add", "-a", str(root)], ["diff", str(root), several[0]]):
+        error = CliRunner().invoke(commands, words, standalone_mode=False).exception
+        assert isinstance(error, CartographerError)
+        assert (error.message, error.hint) == ("a folder of several atlases", f"name one of them: {', '.join(several)}")
+
+
+def test_processes_without_end_are_not_started(root, monkeypatch):
+    from cartographer.pipeline import building
+
+    asked: list[int] = []
+    monkeypatch.setattr(building, "build", lambda request, _: asked.append(request.workers) or root / "v0.1.0")
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    for words in ([], ["-j", "1"], ["-j", "100000"]):
+        CliRunner().invoke(commands, ["build", "--demo", *words], standalone_mode=False, catch_exceptions=False)
+    assert asked == [3, 1, 24]

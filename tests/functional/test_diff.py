@@ -49,6 +49,8 @@ def test_backwards_too(repository) -> None:
     back = compare_releases("v0.3.0", "v0.2.0", repo=repository)
     assert {c.op for c in forth.changes if c.id.endswith("-added")} >= {"aten::square", "aten::linear"}
     assert {c.op for c in back.changes if c.id.endswith("-removed")} >= {"aten::square", "aten::linear"}
+    assert "0.3.0 is the later release" in "".join(back.notes)
+    assert not forth.notes
 
 
 def test_forms_and_exit_codes(repository) -> None:
@@ -81,6 +83,9 @@ def test_history(repository) -> None:
     assert "gone in v0.2.0" in line.says
     lines, _ = operator_history(["relu"], repo=repository)
     assert "aten::relu" in [line.name for line in lines]
+    assert operator_history(["relu"], repo=repository, since="v0.2.0")[1] == ("v0.2.0", "v0.3.0")
+    with pytest.raises(CompareError, match="--since takes a release"):
+        operator_history(["relu"], repo=repository, since="vx")
     with pytest.raises(NotFound, match="no release"):
         operator_history(["no_such_operator"], repo=repository)
 

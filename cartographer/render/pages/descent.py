@@ -48,19 +48,19 @@ class Floor:
     last: bool = False
 
 
-_PREFERRED = (*MAIN, "QuantizedCPU", "SparseCPU")
+_OTHERS = ("QuantizedCPU", "SparseCPU")
 
 
 def backend_of(op: Operator) -> str:
-    """The backend whose chain the plate follows: the one known deepest, CUDA before CPU before the others."""
+    """The backend whose chain the plate follows: the one known deepest, CUDA before CPU before the others.
+
+    Not knowing the kernel that people ask for is said, rather than another backend shown in its place.
+    """
     resolved = [key for key, chain in op.kernels.items() if chain.status is Status.RESOLVED and chain.steps]
-    order = {key: number for number, key in enumerate(_PREFERRED)}
-    deep = [key for key in resolved if key in order]
-    if deep:
-        return min(deep, key=lambda key: order[key])
-    untold = [key for key, chain in op.kernels.items() if chain.status is Status.UNRESOLVED and key in order]
-    if untold:  # not knowing the kernel that people ask for is said, rather than another backend shown in its place
-        return min(untold, key=lambda key: order[key])
+    untold = [key for key, chain in op.kernels.items() if chain.status is Status.UNRESOLVED]
+    for wanted, keys in ((MAIN, resolved), (MAIN, untold), (_OTHERS, resolved), (_OTHERS, untold)):
+        if found := next((key for key in wanted if key in keys), ""):
+            return found
     return resolved[0] if resolved else ""
 
 

@@ -208,9 +208,9 @@ def _doors(site: Site) -> tuple[Door, ...]:
         urls.OPERATORS: ("All operators", "Which backend has which kernel, as one matrix; each name opens its passport."),
         urls.KERNELS: ("Kernels", "Stubs, kernel functions and device kernels, with the operators that reach them."),
         urls.TERRITORY: ("Territory", "Folders by size, coloured by territory, age, floor, language or parse health."),
-        urls.STRATA: ("Strata", "How old the ground is, folder by folder, with evidence."),
+        urls.STRATA: ("Strata", "How old the code is: when each line came in, by folder and year."),
         urls.GENERATED: ("Generated code", "The files that only a build has: who writes them, from which template."),
-        urls.LINES: ("Reading lines", "Routes through the source, stop by stop."),
+        urls.LINES: ("Reading lines", "Routes through the guide for new contributors and others, stop by stop."),
         urls.RELEASES: ("Releases", "What changed between two releases, and what it may break."),
         urls.CHECKS: ("Sources and checks", "What was read, how well, and what could not be told."),
     }

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from cartographer import resources
-from cartographer.model.change import Level, folded, is_public, operators_by_level
+from cartographer.model.change import folded, is_public
+from cartographer.model.kinds import ORDER, Part, operators_by_part, part_of, title
 from cartographer.model.marking import marked
 from cartographer.render import urls
 from cartographer.render.environment import create
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
     from cartographer.model.marking import Pieces
     from cartographer.render.site import Site
 
-_LEVELS = (
-    (Level.BREAK, "Breaks", "Old calls can fail."),
-    (Level.MAYBE, "May break", "For some: overriding subclasses, registered kernels, serialized programs, gradients."),
-    (Level.INFO, "Information", "Nothing to do."),
+_PARTS = (
+    (Part.BREAK, "Breaks", "break", "Old calls can fail."),
+    (Part.MAYBE, "May break", "may break", "For some: overriding subclasses, registered kernels, serialized programs, gradients."),
+    (Part.INFO, "Information", "are for information", "What is new, and kernels that came or have other code. Nothing to do."),
+    (Part.BOOKKEEPING, "Bookkeeping", "more in bookkeeping alone", "PyTorch writes the same down otherwise: tags, flags, files, layers. No call meets it."),
 )
+
+_FOLDS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class ChangeView:
     """One change; `anchor` on the first one of its operator."""
 
     level: str
-    id: str
+    kinds: str  # in words
     op: str
     reason: str
     old: SideView | None
@@ -64,25 +68,49 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Changes of one kind that need no sides: for one and the same reason, or each with its own."""
+    """Changes that need no sides: for one and the same reason, or each with its own."""
 
-    id: str
     reason: str  # common to all; "" when each has its own
     internal: bool  # internal and generated operators
     operators: tuple[Named, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class LevelView:
-    """All changes of a level: those of public names side by side, information and what many share in groups."""
+class KindView:
+    """All changes of a kind that need no sides, behind one line: `total` counts those that a fold hides too."""
+
+    title: str
+    total: int
+    groups: tuple[Group, ...]
+    folds: tuple[tuple[str, int], ...]  # why, how many
+
+    @property
+    def told(self) -> tuple[tuple[str, int], ...]:
+        """The folds that are read: nobody reads the code of a thousand functions by name."""
+        return self.folds[:_FOLDS]
+
+    @property
+    def rest(self) -> tuple[int, int]:
+        """How many changes and how many reasons the others are."""
+        return sum(number for _, number in self.folds[_FOLDS:]), len(self.folds[_FOLDS:])
+
+    @property
+    def internal(self) -> bool:
+        """Whether none of the operators is public."""
+        return not self.folds and all(group.internal for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class PartView:
+    """One part of the page: changes of public names side by side, information and what many share by kind."""
 
     key: str
     title: str
+    counted: str  # "4 break"
     says: str
     operators: int
     public: tuple[ChangeView, ...]
-    groups: tuple[Group, ...]
-    folds: tuple[tuple[str, str, int], ...]
+    kinds: tuple[KindView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +119,9 @@ class DiffPage:
 
     old: str
     new: str
-    operators: int
-    levels: tuple[LevelView, ...]
-    kinds: tuple[tuple[str, int, int, int], ...]  # id, how many at each level
+    operators: int  # without those in bookkeeping alone
+    parts: tuple[PartView, ...]
+    kinds: tuple[tuple[str, str, tuple[int, ...]], ...]  # in words, the id, how many in each part
     notes: tuple[str, ...]
 
 
@@ -144,7 +172,7 @@ def plate(
 def anchors(found: Comparison | None) -> frozenset[str]:
     """The operators that a plate has an anchor for."""
     changes = found.changes if found else ()
-    return frozenset(c.op for level in Level for c in folded(c for c in changes if c.level is level)[0])
+    return frozenset(c.op for part in Part for c in folded(c for c in changes if part_of(c) is part)[0])
 
 
 def anchor(op: str) -> str:
@@ -154,29 +182,32 @@ def anchor(op: str) -> str:
 
 def view_of(found: Comparison, where: Callable[[str], str | None] = lambda _: None) -> DiffPage:
     """The page's data."""
-    counts = operators_by_level(found)
-    kinds: dict[str, Counter[Level]] = {}
+    counts = operators_by_part(found)
+    kinds: dict[str, Counter[Part]] = {}
     for change in found.changes:
-        kinds.setdefault(change.id, Counter())[change.level] += 1
-    table = tuple((id_, n[Level.BREAK], n[Level.MAYBE], n[Level.INFO]) for id_, n in sorted(kinds.items()))
+        kinds.setdefault(change.id, Counter())[part_of(change)] += 1
+    table = tuple((title(id_), id_, tuple(n[part] for part, *_ in _PARTS)) for id_, n in sorted(kinds.items()))
     seen: set[str] = set()
-    levels = tuple(_level(found, level, title, says, counts[level], where, seen) for level, title, says in _LEVELS)
-    return DiffPage(found.old, found.new, sum(counts.values()), levels, table, found.notes)
+    parts = tuple(_part(found, row, counts[row[0]], where, seen) for row in _PARTS)
+    return DiffPage(found.old, found.new, sum(counts.values()) - counts[Part.BOOKKEEPING], parts, table, found.notes)
 
 
-def _level(
-    found: Comparison, level: Level, title: str, says: str, operators: int, where: Callable[[str], str | None], seen: set[str],
-) -> LevelView:
-    kept, folds = folded(change for change in found.changes if change.level is level)
+def _part(found: Comparison, row: tuple[Part, str, str, str], operators: int, where: Callable[[str], str | None], seen: set[str]) -> PartView:
+    part, heading, counted, says = row
+    kept, folds = folded(change for change in found.changes if part_of(change) is part)
     alike = Counter(_shared(change) for change in kept)
-    shown = [c for c in kept if is_public(c) and level is not Level.INFO and (not _is_short(c) or alike[_shared(c)] < _MANY)]
+    shown = [c for c in kept if is_public(c) and part > Part.INFO and (not _is_short(c) or alike[_shared(c)] < _MANY)]
     public = tuple(_views(found, shown, where, seen))
     apart = {id(change) for change in shown}
-    groups = tuple(_groups((c for c in kept if id(c) not in apart), alike, where, seen))
-    return LevelView(str(level), title, says, operators, public, groups, tuple(folds))
+    rest = [c for c in kept if id(c) not in apart]
+    kinds = []
+    for kind in sorted({c.id for c in rest} | {id_ for id_, _, _ in folds}, key=lambda id_: (ORDER.index(id_) if id_ in ORDER else len(ORDER), id_)):
+        own, hidden = [c for c in rest if c.id == kind], tuple((why, number) for id_, why, number in folds if id_ == kind)
+        kinds.append(KindView(title(kind), len(own) + sum(number for _, number in hidden), tuple(_groups(own, alike, where, seen)), hidden))
+    return PartView(str(part), heading, counted, says, operators, public, tuple(kinds))
 
 
-_MANY, _SHORT = 8, 80  # so many operators make a group; texts so short say little side by side
+_FEW, _MANY, _SHORT = 3, 8, 80  # more stand under one heading; so many make a group; texts so short say little side by side
 
 
 def _shared(change: Change) -> tuple[str, str, bool]:
@@ -190,20 +221,20 @@ def _is_short(change: Change) -> bool:
 def _groups(
     changes: Iterable[Change], alike: Counter[tuple[str, str, bool]], where: Callable[[str], str | None], seen: set[str],
 ) -> Iterator[Group]:
-    """Changes by kind; those that share their reason with many stand together, the reason once."""
-    found: dict[tuple[bool, str, str], list[Change]] = {}
+    """Changes of one kind; those that share their reason with many stand together, the reason once."""
+    found: dict[tuple[bool, str], list[Change]] = {}
     for change in changes:
         internal = not is_public(change)
-        reason = change.reason if alike[_shared(change)] > 1 else ""
-        found.setdefault((internal, change.id, reason), []).append(change)
-    for internal, kind, reason in sorted(found, key=lambda key: (key[0], key[1], -len(found[key]), key[2])):
+        reason = change.reason if alike[_shared(change)] > _FEW else ""
+        found.setdefault((internal, reason), []).append(change)
+    for internal, reason in sorted(found, key=lambda key: (key[0], -len(found[key]), key[1])):
         rows = []
-        for change in sorted(found[internal, kind, reason], key=lambda c: c.op):
+        for change in sorted(found[internal, reason], key=lambda c: c.op):
             first = change.op not in seen
             seen.add(change.op)
             own = "" if reason else change.reason
             rows.append(Named(change.op.removeprefix("aten::"), anchor(change.op) if first else "", where(change.op), own))
-        yield Group(kind, reason, internal, tuple(rows))
+        yield Group(reason, internal, tuple(rows))
 
 
 def _views(found: Comparison, changes: Iterable[Change], where: Callable[[str], str | None], seen: set[str]) -> Iterator[ChangeView]:
@@ -217,7 +248,7 @@ def _views(found: Comparison, changes: Iterable[Change], where: Callable[[str], 
         first = change.op not in seen
         seen.add(change.op)
         yield ChangeView(
-            str(change.level), ", ".join(dict.fromkeys(c.id for c in same)), change.op.removeprefix("aten::"), "; ".join(dict.fromkeys(c.reason for c in same)),
+            str(change.level), ", ".join(dict.fromkeys(title(c.id) for c in same)), change.op.removeprefix("aten::"), "; ".join(dict.fromkeys(c.reason for c in same)),
             SideView(pieces[0], _receipt(change, "old", found.old_web)) if old else None,
             SideView(pieces[1], _receipt(change, "new", found.new_web)) if new else None,
             anchor(change.op) if first else "", where(change.op),

@@ -49,6 +49,19 @@ def test_shard_of_a_key():
     assert shards.name_of("VariableType.cpp", 2) == "VariableType_2.cpp"
 
 
+def test_files_of_types_are_written_too(release):
+    """https://github.com/pytorch/pytorch has no torch/_C/_VariableFunctions.pyi, and editors lead there."""
+    text = b"""def gen_pyi(fm, out):
+    fm.write_with_template("torch/_C/_VariableFunctions.pyi", "torch/_C/_VariableFunctions.pyi.in", lambda: {})
+    write(out, 'torch/_C/_nn.pyi', stubs, env)
+    write(out, other, stubs)
+"""
+    made = generated_files({**release.SOURCES, "tools/pyi/gen_pyi.py": text}, {"torch/_C/_VariableFunctions.pyi.in"})
+    assert {f.name: (f.generator_line, f.template) for f in made if f.generator == "tools/pyi/gen_pyi.py"} == {
+        "torch/_C/_VariableFunctions.pyi": (2, "torch/_C/_VariableFunctions.pyi.in"), "torch/_C/_nn.pyi": (3, None)}
+    assert "editors" in next(f.holds for f in made if f.name.endswith("_nn.pyi"))
+
+
 def test_generated_files(release):
     files = {(f.name, f.generator): f for f in generated_files(release.SOURCES)}
     cpu = files["RegisterCPU.cpp", "torchgen/gen.py"]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What two atlases tell: each kind of change once, and what is no change."""
 
+from dataclasses import replace
+
 import pytest
 
 from cartographer.compare.atlases import atlas_changes, with_atlases
@@ -50,6 +52,33 @@ def test_served():
     assert gone.level is Level.MAYBE
     fallback = changes(atlas(dispatch={"MPS": "missing"}), atlas(dispatch={"MPS": "backend fallback"}))["served-changed", "aten::f"]
     assert fallback.fold
+
+
+BY_HAND = {"torch.f": ("THPVariable_f", "torch/csrc/autograd/f.cpp"), "torch.g": ("THPVariable_g", "x_0.cpp")}
+
+
+def wheel(**fields):
+    return replace(atlas(**fields), wheel=True)
+
+
+def test_what_a_wheel_cannot_show_is_no_change():
+    tree = atlas(bindings=BY_HAND, dispatch={"CPU": "kernel", "AutogradCPU": "autograd kernel"}, chains={"CPU": chain(ENTRY, KERNEL)})
+    none = wheel(bindings={"torch.g": BY_HAND["torch.g"]}, dispatch={"CPU": "default backend kernel", "AutogradCPU": "not in a wheel"},
+                 chains={"CPU": chain(("entry", "at::f_out", "torchgen/gen.py", 3))})
+    assert ids(tree, none) == []
+    assert ids(none, tree) == []
+    assert ids(tree, wheel(bindings={"torch.f": BY_HAND["torch.f"]})) == ["binding-lost"]  # the build writes the other one: a wheel tells
+    assert ids(wheel(dispatch={"CPU": "kernel", "MPS": "kernel"}), wheel(dispatch={"CPU": "not in a wheel", "MPS": "math kernel"})) == ["served-changed"]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    (atlas(), wheel(), ["2.0 was read from a wheel, which holds no C++ code"]),
+    (wheel(), wheel(), ["1.0 and 2.0 were read from wheels, which hold no C++ code"]),
+    (atlas(), atlas(), []),
+])
+def test_a_comparison_with_a_wheel_says_what_it_leaves_out(old, new, says):
+    found = with_atlases(Comparison("1.0", "2.0", ()), old, new)
+    assert [note.partition(":")[0] for note in found.notes if "wheel" in note] == says
 
 
 def test_nodes():

@@ -9,11 +9,13 @@ import pytest
 from cartographer.compare.forms import FORMS
 from cartographer.compare.machine import JSON_SCHEMA
 from cartographer.compare.operators import compare
+from cartographer.compare.schemas import SCHEMA_IDS
 from cartographer.compare.selection import Selection, check, select
-from cartographer.compare.titles import KINDS
 from cartographer.errors import CompareError
-from cartographer.model.change import Level
+from cartographer.model.change import Change, Comparison, Level
+from cartographer.model.kinds import KINDS, SAME_FUNCTION, Part, part_of, title
 from cartographer.model.oplist import OperatorList, OperatorRow
+from cartographer.pipeline.releases import page
 from cartographer.render.pages.releases import view_of
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -48,6 +50,57 @@ def test_text_shows_first_what_python_calls():
     assert sum("- _i" in line for line in text(everything=True)) == 70
 
 
+def test_bookkeeping_is_counted_apart():
+    """Tags and flags of twenty operators bury no new one, and count as no change of those."""
+    old = listing("1.0", *(row(f"f{n}") for n in range(20)), row("same", tags=("core",)), row("code"))
+    new = listing("2.0", *(row(f"f{n}", tags=("core",), flags={"device_check": "NoCheck"}) for n in range(20)), row("same", tags=("core",)), row("code"), row("fresh"))
+    found = compare(old, new)
+    lines = FORMS["text"](found, False, False).splitlines()
+    assert lines[0] == "PyTorch 1.0 → 2.0: 1 operator changed, 20 more in bookkeeping alone"
+    assert [line.split()[:2] for line in lines[1:3]] == [["1", "information"], ["20", "bookkeeping"]]
+    assert lines.index("  new operators (1)") < next(n for n, line in enumerate(lines) if line.startswith("BOOKKEEPING"))
+    assert "      20 tags: f0, f1, f10, f11, f12, …" in lines
+    assert "    f7  gained core" in FORMS["text"](select(found, Selection(ops=("f7",))), False, False).splitlines()  # asked for, it is told
+    books = {c["id"] for c in json.loads(FORMS["json"](found, False, False))["changes"] if c["bookkeeping"]}
+    assert books == {"tags-changed", "flag-changed"}
+    markdown = FORMS["markdown"](found, False, False)
+    assert "- 20 × tags" in markdown
+    assert "`f7`" not in markdown
+    page = view_of(found)
+    assert page.operators == 1
+    assert {part.key: part.operators for part in page.parts} == {"break": 0, "maybe": 0, "info": 1, "bookkeeping": 20}
+    assert [(kind.title, kind.total) for kind in page.parts[-1].kinds] == [("other keys of the list", 20), ("tags", 20)]
+
+
+def test_sums_name_the_keys_that_are_served_otherwise():
+    changes = tuple(Change("served-changed", Level.INFO, f"aten::f{n}", "", detail={"key": "MPS", "keys": ["MPS", "Meta"]}) for n in range(70))
+    assert "      70 served otherwise: MPS 70, Meta 70" in FORMS["text"](Comparison("1.0", "2.0", changes), False, False).splitlines()
+
+
+def test_a_page_names_the_reasons_that_most_share():
+    changes = [Change("kernel-code-changed", Level.INFO, f"aten::f{n}_{m}", "", fold=f"reason {n}") for n in range(50) for m in range(2 + (n < 3))]
+    (kind,) = view_of(Comparison("1.0", "2.0", tuple(changes))).parts[2].kinds
+    assert (kind.total, len(kind.told), kind.rest) == (103, 40, (20, 10))
+    assert [number for _, number in kind.told[:4]] == [3, 3, 3, 2]
+    assert "20 more for 10 other reasons" in page(Comparison("1.0", "2.0", tuple(changes)))
+
+
+@pytest.mark.parametrize(("change", "part"), [
+    (Change("dispatch-gained", Level.INFO, "aten::f", "", fold="a composite served it before", detail={"key": "CUDA"}), Part.INFO),
+    (Change("dispatch-gained", Level.INFO, "aten::f", "", fold=SAME_FUNCTION, detail={"key": "CUDA"}), Part.BOOKKEEPING),
+    (Change("kernel-code-changed", Level.INFO, "aten::f", "", fold="shared by many"), Part.INFO),
+    (Change("served-changed", Level.INFO, "aten::f", "", fold="Tracer: no backend"), Part.BOOKKEEPING),
+    (Change("arg-retyped", Level.MAYBE, "aten::f", "", fold="int respelled as SymInt"), Part.MAYBE),
+    (Change("op-added", Level.INFO, "aten::f", ""), Part.INFO),
+])  # fmt: skip
+def test_what_is_bookkeeping(change, part):
+    assert part_of(change) is part
+
+
+def test_every_kind_has_words():
+    assert [kind for kind in KINDS | SCHEMA_IDS if title(kind) == kind] == []
+
+
 def test_text_without_changes():
     assert text(selection=Selection(ops=("nothing",)))[-1] == "  no changes that pass"
     assert FORMS["text"](compare(NEW, NEW), False, False).splitlines()[-1] == "  no changes"
@@ -75,9 +128,9 @@ def test_markdown_and_github():
 def test_two_sides_are_shown_once():
     """What changed in one schema stands in one place on the page, as in the text."""
     old, new = (listing(version, row("view", schema)) for version, schema in (("1.0", "(Tensor self) -> Tensor"), ("2.0", "(Tensor(a) self) -> Tensor(a)")))
-    breaks = view_of(compare(old, new)).levels[0]
+    breaks = view_of(compare(old, new)).parts[0]
     (shown,) = breaks.public
-    assert (shown.op, shown.id, breaks.operators) == ("view", "alias-changed", 1)
+    assert (shown.op, shown.kinds, breaks.operators) == ("view", "what is written to, or aliased", 1)
     assert shown.reason == "self aliases a, it did nothing; the result aliases a, it did nothing"
 
 

@@ -34,3 +34,13 @@ def test_releases_that_declared_elsewhere_say_so():
     found = timelines([OLD, NEW], ["add_"])
     assert any("Declarations.cwrap" in line for line in timeline_text(found, ["v0.4.0", "v1.3.0"]))
     assert not any("Declarations.cwrap" in line for line in timeline_text(found, ["v1.2.0", "v1.3.0"]))
+
+
+def test_bookkeeping_is_one_line_after_what_matters():
+    before = OperatorRow("aten::f", "f(Tensor self) -> Tensor", "native_functions.yaml", 1, dispatch={"CPU": "f"}, flags={"device_guard": "False"})
+    after = OperatorRow("aten::f", "f(Tensor self) -> Tensor", "native_functions.yaml", 1, dispatch={"CPU": "f", "MPS": "f_mps"}, tags=("core",))
+    told = list(timeline_text(timelines([listed("v1.0.0", before), listed("v2.0.0", after)], ["f"]), ["v1.0.0", "v2.0.0"]))
+    assert told[-2:] == [
+        "  v1.0.0 → v2.0.0      MPS has a kernel of its own: f_mps",
+        "  v1.0.0 → v2.0.0      bookkeeping: device_guard changed; gained core",
+    ]

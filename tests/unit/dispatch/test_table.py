@@ -4,11 +4,11 @@
 import pytest
 
 from cartographer.dispatch.findings import Fallback
-from cartographer.dispatch.keys import KEYS, SETS_H, read_rules
+from cartographer.dispatch.keys import ENTRY, KEYS, SETS_H, read_rules
 from cartographer.dispatch.layers import Layers
 from cartographer.dispatch.table import NOT_TOLD, Tables, shown_keys
 from cartographer.expand.macros import MacroTable
-from cartographer.model.dispatch import DIRECT, FALLBACK
+from cartographer.model.dispatch import CATCH_ALL, DIRECT, FALLBACK
 from cartographer.model.fact import FileFacts
 from cartographer.model.location import Location
 from cartographer.model.operator import Origin, Registration
@@ -104,6 +104,16 @@ def test_sources_without_cpp_files_say_what_is_assumed(key_texts, key_macros):
     assert "CPU" in found.covers["CompositeExplicitAutograd"]
     assert "NestedTensorCPU" not in found.covers["CompositeExplicitAutograd"]
     assert rules_of({})[0] is None
+
+
+def test_to_1_6_a_catch_all_serves_every_key_without_a_kernel(key_texts, key_macros):
+    entry = "void OperatorEntry::updateDispatchTable_() { dispatchTable_.setCatchallKernel(k->second.front().kernel); }"
+    found, notes = rules_of({**key_texts, ENTRY: entry}, key_macros)
+    assert notes == ()
+    assert found.catch_all == CATCH_ALL
+    served = Tables(found, FALLBACKS).of([Registration(CATCH_ALL, "f", Origin.YAML), Registration("CUDA", "g", Origin.YAML)])
+    assert (served["CPU"], served["CUDA"], served["Meta"]) == ("catch all", "kernel", "catch all")
+    assert "backend fallback" in served.values()
 
 
 def test_layers_from_the_outside_in(rules):

@@ -69,6 +69,12 @@ def test_what_does_not_hold_says_why(told, version, kind, gone, absent, words):
     assert not any("wheel" in s.reason for s in read.gone)
 
 
+def test_a_symbol_that_moved_with_its_file_is_found_there(told):
+    claims = "{symbol:aten/src/ATen/cuda/CUDAStream.cpp::getCurrentCUDAStream} {symbol:c10/cuda/Elsewhere.cpp::getCurrentCUDAStream}\n"
+    read, _, _ = told({"a": HEAD.format(kind="page", more="") + claims})
+    assert [s.anchor for s in read.gone] == ["symbol:c10/cuda/Elsewhere.cpp::getCurrentCUDAStream"]
+
+
 def test_places_stand_in_the_order_of_work(told):
     _, found, _ = told({})
     what = [t.what for t in found]

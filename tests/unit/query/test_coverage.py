@@ -53,6 +53,16 @@ def test_backends_are_told_from_layers():
     assert [b.key for b in coverage(ROWS)] == ["CPU", "MPS", "PrivateUse1"]
 
 
+def test_backends_of_a_release_without_kernels_for_all_of_them():
+    """To 1.7 there was no CompositeExplicitAutograd: the table of such a release was empty."""
+    old = [row("aten::mm", CPU="kernel", MSNPU="missing", BackendSelect="fallthrough backend fallback", AutogradCPU="autograd kernel"),
+           row("aten::full", CPU="catch all", MSNPU="catch all", BackendSelect="fallthrough backend fallback", AutogradCPU="catch all")]
+    assert [(b.key, b.counts["kernel"], b.counts["composite"], b.counts["missing"]) for b in coverage(old)] == [("CPU", 1, 1, 0), ("MSNPU", 0, 1, 1)]
+    with pytest.raises(UsageError) as error:
+        coverage(old, "MPS")
+    assert error.value.hint == "did you mean MSNPU?\nbackends of this release: CPU, MSNPU"
+
+
 def test_an_unknown_backend_names_near_ones():
     with pytest.raises(UsageError) as error:
         coverage(ROWS, "MPSS")

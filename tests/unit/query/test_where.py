@@ -126,6 +126,38 @@ def test_generated_file(reader):
     assert "without a build" in found.note
 
 
+@pytest.mark.parametrize("name", ["add.Tensr", "aten::add.Tensr", "torch.ops.aten.add.Tensr"])
+def test_an_overload_that_there_is_not_names_those_that_there_are(reader, name):
+    with pytest.raises(NotFound) as caught:
+        where(reader, name)
+    assert caught.value.message.endswith("add has no overload 'Tensr'")
+    assert "aten::add.Tensor" in (caught.value.hint or "")
+
+
+def test_a_written_header_that_files_include(tmp_path):
+    """`ATen/Functions.h` is no file of the tree, and two generators write one of that name (pytorch issue 26540)."""
+    import dataclasses
+
+    import sample_atlas
+
+    from cartographer.model.atlas import FileEntry, GeneratedFile
+    from cartographer.store import writer
+    from cartographer.store.reader import Reader
+
+    atlas = sample_atlas.atlas()
+    made = (GeneratedFile("Functions.h", "tools/autograd/gen_autograd_functions.py", 5, "tools/autograd/templates/Functions.h", 1, "Nodes."),
+            GeneratedFile("Functions.h", "torchgen/gen.py", 7, "aten/src/ATen/templates/Functions.h", 1, "Written by gen.py."),
+            GeneratedFile("torch/_C/_VariableFunctions.pyi", "tools/pyi/gen_pyi.py", 9, "torch/_C/_VariableFunctions.pyi.in", 1, "Types."))
+    includer = FileEntry("c10/core/x.cpp", "0" * 40, 9, "C++", 1, includes=(("ATen/Functions.h", 1),))
+    writer.write(dataclasses.replace(atlas, generated=made, files=(*atlas.files, includer)), tmp_path)
+    with Reader(tmp_path) as reader:
+        found = where(reader, "ATen/Functions.h")
+        assert ([p.path for p in found.places], found.said) == (["torchgen/gen.py", "aten/src/ATen/templates/Functions.h"], "written by the build")
+        assert where(reader, "autograd/generated/Functions.h").said == "written by the build: Nodes."
+        for name in ("_VariableFunctions.pyi", "torch/_C/_VariableFunctions.pyi"):
+            assert [p.path for p in where(reader, name).places] == ["tools/pyi/gen_pyi.py", "torch/_C/_VariableFunctions.pyi.in"]
+
+
 def test_template_argument_names_the_operator(folder, tmp_path):
     """A launcher that several operators share; its functor belongs to one of them."""
     import dataclasses
@@ -214,18 +246,27 @@ def test_python_code_without_an_operator(folder, tmp_path):
 
     import sample_atlas
 
-    from cartographer.model.atlas import Symbol
+    from cartographer.model.atlas import FileEntry, Symbol
     from cartographer.store import writer
     from cartographer.store.reader import Reader
 
     symbols = (
         Symbol("is_tensor", "is_tensor", "function", "torch/__init__.py", 500, 510),
         Symbol("THPVariable_cuda", "torch::autograd::THPVariable_cuda", "function", "tools/autograd/templates/python_variable_methods.cpp", 477, 500),
+        Symbol("cuda", "cuda", "class", "torch/_inductor/config.py", 1118, 1200),  # which torch/_tensor.py imports over a few files
+        Symbol("cuda", "_StorageBase.cuda", "method", "torch/storage.py", 87, 90), Symbol("UntypedStorage", "UntypedStorage", "class", "torch/storage.py", 465, 529),
     )
-    writer.write(dataclasses.replace(sample_atlas.atlas(), symbols=symbols), tmp_path)
+    files = tuple(FileEntry(path, "0" * 40, 9, "Python", 2000, includes=includes)
+                  for path, includes in (("torch/_tensor.py", (("torch/_inductor/config.py", 1),)), ("torch/_inductor/config.py", ()), ("torch/storage.py", ())))
+    writer.write(dataclasses.replace(sample_atlas.atlas(), symbols=symbols, files=(*sample_atlas.atlas().files, *files)), tmp_path)
     with Reader(tmp_path) as reader:
         assert [(p.path, p.line) for p in where(reader, "torch.is_tensor").places] == [("torch/__init__.py", 500)]
         assert where(reader, "torch.Tensor.cuda").places[0].what == "binding written by hand"
+        for asked, said in (("_StorageBase.cuda", "_StorageBase.cuda is a method"), ("torch.storage.UntypedStorage.cuda", "UntypedStorage has no cuda of its own")):
+            found = where(reader, asked)
+            assert [(p.path, p.line) for p in found.places] == [("torch/storage.py", 87)]
+            assert found.said.startswith(said)
+        assert where(reader, "torch/storage.py:5000").said == "the file has 2000 lines"
         with pytest.raises(NotFound):
             where(reader, "torch.Tensor.nothing_of_the_kind")
 

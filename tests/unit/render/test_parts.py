@@ -27,6 +27,7 @@ from cartographer.render.frames import frame_of
 from cartographer.render.loading import load, remembered
 from cartographer.render.pages import front, operator, source
 from cartographer.render.pages.chains import Again, Shown, address_of, chains_of, note_of
+from cartographer.render.pages.descent import backend_of
 from cartographer.render.pages.dispatch import letter_of
 from cartographer.render.pages.frame import Link, Receipt
 from cartographer.render.pages.ladder import Rung, ladder_of
@@ -189,6 +190,16 @@ def test_three_answers_look_different(site):
     }  # fmt: skip
     assert chains["SparseCPU"].backends == ("SparseCPU", "SparseCUDA")
     assert "no MPS kernel" in chains["MPS"].reason
+
+
+@pytest.mark.parametrize(("resolved", "untold", "followed"), [
+    (("QuantizedCPU",), ("CUDA", "CPU"), "CUDA"), (("QuantizedCPU", "CPU"), ("CUDA",), "CPU"), (("QuantizedCPU",), ("XPU",), "QuantizedCPU"), (("XPU",), ("SparseCPU",), "SparseCPU"), ((), (), ""),
+])  # fmt: skip
+def test_the_descent_follows_the_kernel_that_people_ask_for(site, resolved, untold, followed):
+    """In a wheel the bodies of CUDA kernels are not told: that is said, and no quantized kernel shown in their place."""
+    step = Step("entry", "at::native::f", "a.cpp", 1)
+    kernels = {key: Chain(Status.RESOLVED, None, (step,)) for key in resolved} | {key: Chain(Status.UNRESOLVED, "not in a wheel") for key in untold}
+    assert backend_of(replace(site.catalog.mains["op/mul"], kernels=kernels)) == followed
 
 
 def test_a_chain_that_was_shown_is_shown_once(site):

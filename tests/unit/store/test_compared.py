@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the comparison of two atlases reads of one."""
 
+import dataclasses
+
 import pytest
 import sample_atlas
 
+from cartographer.model.source import SourceKind
 from cartographer.store import writer
 from cartographer.store.compared import packed_bodies, unpacked_bodies
 from cartographer.store.reader import Reader
@@ -38,3 +41,11 @@ def test_advice(tmp_path):
         listed = reader.oplist()
     assert listed.advice == sample_atlas.atlas().rows.advice
     assert listed.written == sample_atlas.atlas().rows.written
+
+
+def test_which_side_is_a_wheel_is_told(tmp_path):
+    for kind in SourceKind:
+        whole = sample_atlas.atlas()
+        writer.write(dataclasses.replace(whole, source=dataclasses.replace(whole.source, kind=kind)), tmp_path)
+        with Reader(tmp_path) as reader:
+            assert reader.compared().wheel is (kind is SourceKind.WHEEL)
