@@ -87,7 +87,8 @@ class ChainMaker:
         found = {}
         for key in keys:
             outcome = _outcome(operator, key)
-            if key in MAIN or (outcome == "kernel" if key not in KEYS else outcome != "missing"):
+            known = key in MAIN and (key in operator.dispatch or not operator.dispatch)  # in this release
+            if known or (outcome == "kernel" if key not in KEYS else outcome != "missing"):
                 found[key] = self.chain(operator, key)
         return found
 

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from cartographer.link.alternatives import simplified
 from cartographer.link.device import LAYOUTS, atom_holds
 from cartographer.scan.conditions import holds_on_main_build, negated
 from cartographer.scan.uses import cut
@@ -124,7 +125,7 @@ def text(conditions: Conditions) -> str:
     """What a step shows: all of them; when there is no room, what does not hold is left out first, then the outermost."""
     if not conditions:
         return ""
-    shown = [_denied(negation(c)) or c for c in (" ".join(c.split()) for c in conditions)]
+    shown = [_denied(negation(c)) or c for c in (simplified(" ".join(c.split()), without_negations) for c in conditions) if c]
     while len(shown) > 1 and sum(map(len, shown)) > _LENGTH:
         del shown[next((n for n, c in enumerate(shown[:-1]) if c.startswith("!")), 0)]
     return _AND.join(f"({c})" if "||" in c and len(shown) > 1 and not negation(c) else c for c in shown)
