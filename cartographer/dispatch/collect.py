@@ -90,7 +90,7 @@ def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes], worker
     listed = [
         (path, data.decode("utf-8", "replace"))
         for path, data in sorted(sources.items())
-        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(data, makers.blocks)
+        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(data, makers)
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
     known = scopes(facts)

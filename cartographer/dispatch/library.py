@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cartographer.dispatch.blocks import (
     TEXT,
     arguments,
+    block_heads,
     block_macros,
     macros_with,
     matching,
@@ -44,20 +45,21 @@ _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA",
 
 @dataclass(frozen=True, slots=True)
 class Makers:
-    """The macros of a tree that make registration blocks, and those that make operators of TorchScript."""
+    """The macros of a tree that make registration blocks, those that look like the head of one, and those that make operators of TorchScript."""
 
     blocks: frozenset[str]
+    heads: frozenset[str]
     script: frozenset[str]
 
 
 def makers_of(table: MacroTable) -> Makers:
     """The macros that register, by what they expand to."""
-    return Makers(block_macros(table), macros_with(table, _SCRIPT))
+    return Makers(block_macros(table), block_heads(table), macros_with(table, _SCRIPT))
 
 
-def wanted(text: bytes, macros: frozenset[str]) -> bool:
+def wanted(text: bytes, makers: Makers) -> bool:
     """Whether a C++ file may register something. In templates of generated files only what is written out counts."""
-    return mentions_registration(text, [m.encode() for m in macros])
+    return mentions_registration(text, [m.encode() for m in (*makers.blocks, *makers.heads)])
 
 
 def library_findings(
@@ -75,7 +77,7 @@ def library_findings(
     for path, text in texts:
         tokens = read_tokens(text, path)
         try:
-            file = read_blocks(path, tokens, table, makers.blocks)
+            file = read_blocks(path, tokens, table, makers.blocks, makers.heads)
         except ExpansionTooLargeError as error:
             found += Findings(unresolved=(Unresolved("dispatch", path, f"expansion without bounds: {error}", path),))
             continue
