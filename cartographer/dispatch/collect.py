@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from cartographer.dispatch.build import Build, in_view
+from cartographer.dispatch.build import DEVICE_TYPES, Build, device_types, in_view
 from cartographer.dispatch.cmake import read_project
 from cartographer.dispatch.findings import Findings
 from cartographer.dispatch.inference import custom_classes, inferred_schema
@@ -36,12 +36,11 @@ WANTED = (
     "cmake/*.cmake", "build_variables.bzl", "tools/build_variables.bzl",
     "aten/*.cpp", "aten/*.cc", "aten/*.cu", "aten/*.mm", "aten/*.h", "torch/csrc/*.cpp", "torch/csrc/*.cu", "torch/csrc/*.mm",
     "torch/csrc/*.h", "torch/lib/*.cpp", "torch/library.h", "tools/autograd/templates/*.cpp", "caffe2/*.cc", "caffe2/*.cpp", "functorch/*.cpp", "functorch/*.h",
-    "c10/core/DispatchKey.h", "c10/core/DispatchKeySet.h", "c10/core/DispatchKeySet.cpp", "torch/*.py",
+    "c10/core/DispatchKey.h", "c10/core/DispatchKeySet.h", "c10/core/DispatchKeySet.cpp", *DEVICE_TYPES, "torch/*.py",
 )  # fmt: skip
 _CPP = re.compile(r"\.(?:cpp|cc|cu|mm|h|hpp)\Z")
 # Where the macros themselves are defined; what they show in comments registers nothing.
 _DEFINITIONS = re.compile(r"torch/library\.h\Z|core/op_registration/|core/library\.cpp\Z|torch/csrc/stable/library\.h\Z|core/dispatch/")
-_BACKENDS = ("HIP", "MPS", "XPU", "Vulkan", "Metal", "OpenGL", "OpenCL", "IDEEP", "XLA", "Lazy", "HPU", "MAIA")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ def in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes], workers
 def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes], workers: int) -> InCpp:
     project = read_project(sources.get)
     texts = {path: sources[path].decode("utf-8", "replace") for path in PATHS if path in sources}
-    build = Build(project, _BACKENDS)
+    build = Build(project, device_types(sources))
     table = MacroTable(facts, build.holds)
     rules, notes = read_rules(texts, table)
     makers = makers_of(table)
