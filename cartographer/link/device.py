@@ -75,7 +75,6 @@ _BACKENDS = (
     ("mkldnn", "mkldnn|Mkldnn"), ("xla", "xla|XLA"), ("meta", "meta|Meta"), ("ipu", "ipu|IPU"), ("hpu", "hpu|HPU"), ("mtia", "mtia|MTIA"), ("maia", "maia|MAIA"),
     ("privateuseone", "privateuseone|PrivateUse1"), ("lazy", "lazy|Lazy"), ("quantized", "quantized"), ("nested", "nested"), ("sparse", "sparse(?:_c?sr|_csc|_bsr|_bsc|_compressed)?"),
 )  # fmt: skip
-LAYOUTS = ("quantized", "sparse", "nested", "mkldnn")
 _ASKS = tuple(
     (device, re.compile(
         rf"(?:\.|->)is_(?:{words})\(\)|([!=])=\s*(?:at::|c10::)?(?:k|DeviceType::|Device::Type::)(?:{words})\b|(?:k|DeviceType::)(?:{words})\s*([!=])=",
@@ -139,7 +138,7 @@ def asks(term: str) -> bool:
 
 def answers(device: str, layout: str) -> frozenset[str]:
     """What a dispatch key answers when conditions ask for device and layout."""
-    return frozenset((device, layout.lower())) if layout.lower() in LAYOUTS else frozenset((device,))
+    return frozenset((device, layout)) if layout else frozenset((device,))
 
 
 def device_named(arguments: tuple[str, ...]) -> str:
