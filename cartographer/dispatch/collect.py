@@ -20,6 +20,7 @@ from cartographer.dispatch.python.world import World
 from cartographer.dispatch.table import Tables
 from cartographer.expand.macros import MacroTable
 from cartographer.model.atlas import Unresolved
+from cartographer.model.dispatch import CATCH_ALL
 from cartographer.processes import beside, collector_at_rest
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _world(rules: KeyRules, operators: tuple[Operator, ...], found: Findings, *,
             world.kernels.setdefault(defined.name, {})
     for registered in found.registered:
         if not registered.build and registered.name in world.schemas:
-            key = rules.catch_all if registered.key == "CatchAll" else rules.key(registered.key)
+            key = rules.catch_all if registered.key == CATCH_ALL else rules.key(registered.key)
             world.kernels.setdefault(registered.name, {})[key] = registered.fallthrough
     world.add_script((s.name, s.schema) for s in found.script)
     return world

@@ -24,6 +24,7 @@ from cartographer.dispatch.statements import Statement, is_name, schema_name, st
 from cartographer.expand.expander import Expander, ExpansionTooLargeError
 from cartographer.expand.tokens import read_tokens, string_value
 from cartographer.model.atlas import Unresolved
+from cartographer.model.dispatch import CATCH_ALL
 from cartographer.model.location import Location
 from cartographer.model.operator import Origin
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from cartographer.expand.tokens import Token
     from cartographer.model.fact import FileFacts
 
-CATCH_ALL = "CatchAll"  # a registration without a key; what it becomes, the release decides (KeyRules.catch_all)
 _SCRIPT = re.compile(r"\bOperator(?:Generator|GeneratorArgs)?\b\s*[({]")
 _SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGeneratorArgs"})  # torch/csrc/jit/runtime/operator.h
 # Names that blocks keep as they are: what they expand to is PyTorch's plumbing, what they mean we know.
@@ -155,7 +155,7 @@ def _registration(block: Block, statement: Statement, place: Location, build: tu
     key = statement.key or block.key or CATCH_ALL
     return Registered(
         with_namespace(schema_name(statement.text), block.namespace),
-        CATCH_ALL if key in ("CatchAll", "Undefined") else key,
+        CATCH_ALL if key in (CATCH_ALL, "Undefined") else key,
         qualified(kernel.symbol, block.scope, known) if kernel.symbol else None,
         Origin.LIBRARY,
         place,
