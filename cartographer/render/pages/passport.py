@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.model.backend import DENSE
+from cartographer.model.backend import DENSE, FIRST
 from cartographer.model.operator import Origin, Status
 from cartographer.render import urls
 from cartographer.render.pages import releases
@@ -41,14 +41,17 @@ def lead_of(operators: Sequence[Operator], main: Operator) -> str:
     """What this operator is, in facts: how many overloads, who computes it, whether a gradient flows back."""
     count = len(operators)
     own = [key for key in DENSE if main.dispatch.get(key) == "kernel"]
-    own = own or [key for key in main.kernels if main.dispatch.get(key) == "kernel" and key != "Meta"][:4]
+    others = [key for key in main.kernels if main.dispatch.get(key) == "kernel" and key not in FIRST]
+    served = "most backends" if len(others) > 3 else f"all backends but {_and(others)}" if others else "all backends"
     words = [f"{count} overloads." if count > 1 else "One overload."]
     if own:
         words.append(f"Computed by kernels of its own for {_and(own)}.")
     elif any(main.dispatch.get(key) in ("math kernel", "catch all") for key in DENSE):
-        words.append("Composed of other operators: one function for all backends.")
+        words.append(f"Composed of other operators: one function for {served}.")
     elif any(main.dispatch.get(key) == "default backend kernel" for key in DENSE):
-        words.append("One default kernel serves every backend.")
+        words.append(f"One default kernel serves {served}.")
+    elif others:
+        words.append(f"Computed by kernels of its own for {_and(others[:4])}.")
     if main.autograd and main.autograd.nodes:
         words.append(f"On the way back: {_and(main.autograd.nodes)}.")
     return " ".join(words)
