@@ -47,5 +47,4 @@ def _bodies(chain: Chain) -> list[Step]:
 
 
 def _oldest(ages: Ages, spans: Iterable[tuple[str, int, int]]) -> str | None:
-    days = [age.oldest for span in spans if (age := ages.of(*span)) is not None and age.oldest]
-    return min(days, default=None)
+    return min((day for span in spans if (day := ages.oldest(*span)) is not None), default=None)

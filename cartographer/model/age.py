@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,21 +42,37 @@ class Ages:
 
     strata: Strata
     _starts: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    _oldest: dict[tuple[str, int, int], str | None] = field(default_factory=dict, repr=False)
 
     def of(self, path: str, first: int, last: int) -> Age | None:
         """The age of the lines `first` to `last` (both counted in) of a file; None when the file has no dated lines."""
         dates = self.strata.files.get(path)
         if dates is None or not dates.runs:
             return None
-        if path not in self._starts:
-            self._starts[path] = (0, *accumulate(lines for lines, _ in dates.runs))
-        starts = self._starts[path]
+        starts = self._starts_of(path)
         owners: Counter[int] = Counter()
         for number in range(max(0, bisect_right(starts, first - 1) - 1), len(dates.runs)):
             if starts[number] >= last:
                 break
             owners[dates.runs[number][1]] += min(last, starts[number + 1]) - max(first - 1, starts[number])
         return self.summed(+owners)
+
+    def oldest(self, path: str, first: int, last: int) -> str | None:
+        """The day of the oldest of these lines, which is `of(path, first, last).oldest`; None when none is dated."""
+        at = (path, first, last)
+        if at not in self._oldest:
+            dates = self.strata.files.get(path)
+            runs, starts = (dates.runs, self._starts_of(path)) if dates is not None else ((), ())
+            begin, end = max(0, bisect_right(starts, first - 1) - 1), bisect_left(starts, last)
+            days = [self.strata.commits[commit][1] for _, commit in runs[begin:end] if commit >= 0]
+            self._oldest[at] = min(days, default=None)
+        return self._oldest[at]
+
+    def _starts_of(self, path: str) -> tuple[int, ...]:
+        """After how many lines each run of a file begins, and the number of all."""
+        if path not in self._starts:
+            self._starts[path] = (0, *accumulate(lines for lines, _ in self.strata.files[path].runs))
+        return self._starts[path]
 
     def of_files(self, paths: Iterable[str]) -> Age:
         """The age of whole files, taken together."""
