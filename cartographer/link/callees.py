@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The operators that a body calls: which of them are shown, which stand beside the body's own way, and which one is the work itself.
+"""Judges the operators that a body calls: which of them are shown, which are beside the body's own way, and which one is the work itself.
 
 What tells is whether a call runs in any case, whether its operator bears the caller's name, and how many others call it: what
 everybody calls is a tool.
@@ -49,7 +49,7 @@ _UNSUPPORTED = re.compile(r"!\w*supported")
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """What stands below an entry; `works` says that device code, or a stub that leads to it, is among the steps."""
+    """The steps below an entry; `works` says that device code, or a stub that leads to it, is among them."""
 
     steps: tuple[Step, ...] = ()
     works: bool = False
@@ -69,12 +69,12 @@ class Callees:
     questions: Collection[str] = ()
 
     def here(self, calls: tuple[OperatorCall, ...], key: str) -> tuple[OperatorCall, ...]:
-        """The calls that no condition keeps for another device."""
+        """The calls on this device: those that no condition reserves for another one."""
         search = self.tree.search(key)
         return tuple(c for c in calls if not search.aside(c.site))
 
     def switches(self, main: Way, calls: tuple[OperatorCall, ...], key: str) -> bool:
-        """Whether the main way is but one side of a switch over backends whose other sides call operators."""
+        """Whether the main way is only one case of a switch over backends whose other cases call operators."""
         called = [c.site for c in self.here(calls, key) if not c.hops and c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
         labels = {condition for site in called for condition in site.conditions if condition.startswith("case ")}
         return not main.hops and is_switched(main.site.conditions) and len(labels) >= SWITCH
@@ -134,7 +134,7 @@ class Callees:
             yield hop, conditions
 
     def composed(self, calls: tuple[OperatorCall, ...], operator: Operator) -> bool:
-        """Whether a body is composed of so many operators that none of them is the work itself."""
+        """Whether a body is composed of several operators, none of which is the work itself."""
         names = {c.site.called.main for c in calls if c.site.called is not None and len(c.hops) <= 1 and not c.is_sign}
         if any(name_words(operator.base) & name_words(base_of(n)) for n in names):
             return False  # one of them bears its name, or a part of it

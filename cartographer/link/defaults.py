@@ -79,7 +79,7 @@ def _numbers(conditions: Conditions) -> Iterable[tuple[str, float]]:
 
 
 def parameter_names(function: Defined) -> tuple[str, ...]:
-    """The names of a function's parameters."""
+    """The names of a function's parameters, in order."""
     return tuple(map(parameter_name, function.fact.parameters))
 
 

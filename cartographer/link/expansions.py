@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a macro does where a body uses it: the sites in its expansion, macros inside it included."""
+"""Reads what a macro does where a body uses it: the sites in its expansion, those of macros inside it included."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 
 @dataclass
 class Expansions:
-    """Reads macros for one device; `ours` tells whether the tree itself defines a name."""
+    """Reads the expansions of macros for one device; `ours` tells whether the tree itself defines a name."""
 
     bodies: Bodies
     names: Names

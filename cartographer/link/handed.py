@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a call hands over: lambdas, functors, functions, dispatch stubs, kernels behind pointers."""
+"""Finds what a call passes on: lambdas, functors, functions, dispatch stubs, kernels behind pointers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CALLBACKS = 40  # functions through which a callback is followed
 
 @dataclass
 class Handed:
-    """Reads the arguments and template arguments of calls, on the way to one device."""
+    """Reads the arguments and template arguments of calls, for one device."""
 
     index: Index
     names: Names
@@ -45,11 +45,11 @@ class Handed:
 
     @cached_property
     def requests(self) -> Requests:
-        """Reads under which names Metal kernels are asked for."""
+        """The reader of the names under which Metal kernels are asked for."""
         return Requests(self.bodies, self.names, self)
 
     def given(self, spot: Spot) -> tuple[Given, ...]:
-        """The lambdas and functors among the arguments."""
+        """The lambdas and functors among the arguments of a call."""
         if not (spot.handed.has_lambda or spot.handed.constructed):
             return ()
         found: list[Given] = []
@@ -59,7 +59,7 @@ class Handed:
         return tuple(found)
 
     def functors(self, spot: Spot) -> Iterator[Given]:
-        """Functors constructed among the arguments, by their own name or by an alias of the function."""
+        """The functors that a call constructs among its arguments, under their own name or an alias of the function."""
         for name in spot.handed.constructed:
             found = tuple(self._classes(name, spot.scope))
             if not found and "::" not in name:
@@ -89,7 +89,7 @@ class Handed:
                 yield Given("lambda", spot.inside.path, line)
 
     def called(self, spot: Spot) -> Iterator[Given]:
-        """The functions among the arguments: `cpu_kernel_vec(iter, scalar_gelu<scalar_t>, vectorized_gelu<scalar_t>)`."""
+        """The functions that a call passes as arguments: `cpu_kernel_vec(iter, scalar_gelu<scalar_t>, vectorized_gelu<scalar_t>)`."""
         for name in spot.handed.callbacks:
             if any(name in a for a in spot.call.arguments):
                 yield from (Given(d.name, d.path, d.line) for d in self.names.functions(name, spot.scope)[:1] if self.bodies.follows(d))
@@ -139,7 +139,7 @@ class Handed:
                         yield from run(cls, spot)[:1]
 
     def runs(self, cls: Defined) -> tuple[Defined, ...]:
-        """What a functor runs: its call operators, else its other methods."""
+        """What a functor runs when it is called: its call operators, else its other methods."""
         methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end and self.names.has(d)]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
 
@@ -160,7 +160,7 @@ class Handed:
         return False
 
     def constructors(self, cls: Defined) -> tuple[Defined, ...]:
-        """The constructors of a class: one that is a graph builds it."""
+        """The constructors of a class; they do the work of a class that builds a graph of a vendor library."""
         return tuple(d for d in self.index.methods.get((cls.path, cls.segments), ()) if d.name == cls.name)[:1]
 
     def kernels(self, name: str, spot: Spot, arguments: int | None = None) -> tuple[Defined, ...]:
@@ -213,7 +213,7 @@ def _commonness(kernel: Defined) -> tuple[bool, int]:
 
 
 def general(classes: Sequence[Defined]) -> tuple[Defined, ...]:
-    """The class that stands for all of them: the template rather than one of its specialisations."""
+    """The class template, among a class's definitions, rather than one of its specialisations."""
     return tuple(sorted(classes, key=lambda c: bool(c.fact.specialization))[:1])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metal kernels by name: functions of .metal files, kernels in Metal strings, host names that macros make.
+"""Finds Metal kernels by name: functions of .metal files, kernels in Metal source in strings, host names that macros make.
 
 Their names are put together at run time (`name + "_kernel"`, `"cross_" + type`, `fmt::format("{}_{}_{}", name, …)`), so a
 name is matched by its literal parts.
@@ -30,7 +30,7 @@ _TYPES = re.compile(r"(?:(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)
 
 
 class MetalKernels:
-    """All Metal kernels of a tree."""
+    """All Metal kernels of a tree, found by the names that the host asks for."""
 
     def __init__(self, files: Mapping[str, FileFacts], macros: MacroTable) -> None:
         self._places: dict[str, Given] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a function gets to the code that runs on the device: the cheapest ways, and the operators called on the way.
+"""Finds how a function gets to the code that runs on the device: the cheapest ways, and the operators called on them.
 
 A way's cost grows with each function that it passes and with how little its end says: a dispatch stub or a launch
 says all, a library call nearly as much, a loop inside the function least. Ways that a condition sends to another
@@ -68,7 +68,7 @@ _NOWHERE = Reach()
 
 @dataclass
 class Search:
-    """Reaches of all functions for one device; each is worked out once."""
+    """Computes what all functions reach on one device; each function once."""
 
     graph: CallGraph
     layout: str = ""
@@ -143,11 +143,11 @@ class Search:
         return answers(self.graph.device, self.layout)
 
     def aside(self, site: Site) -> bool:
-        """Whether conditions around a site ask for another device or layout."""
+        """Whether conditions around a site are for another device or layout than the one of this search."""
         return NEVER in site.asks or self.elsewhere(site)
 
     def elsewhere(self, site: Site) -> bool:
-        """Whether conditions around a site ask for another device by its name."""
+        """Whether conditions around a site name another device than the one of this search."""
         conditions = site.conditions
         if not conditions:
             return False

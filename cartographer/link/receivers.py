@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a member is called on, as far as the text tells: `weight.sym_sizes().slice(1)` asks a list of sizes, no tensor.
+"""Tells what a member is called on, as far as the text shows: `weight.sym_sizes().slice(1)` is a call on a list of sizes, not on a tensor.
 
 A receiver is a variable or what a call gives. Variables are followed to their declaration, members to the methods of
 PyTorch's own tensor class. What nothing tells may be a tensor.
@@ -40,7 +40,7 @@ _CALLS = 20  # in one expression
 
 @dataclass
 class Receivers:
-    """Asks of one tree; `lines` gives lines of a file."""
+    """Judges what members are called on in one tree; `lines` gives lines of a file."""
 
     index: Index
     operators: Operators
@@ -49,7 +49,7 @@ class Receivers:
     _methods: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def is_no_tensor(self, call: Call, inside: Defined, order: int, variables: Callable[[Defined], Variables]) -> bool:
-        """Whether a member is certainly called on something else than a tensor."""
+        """Whether a member is certainly called on something other than a tensor."""
         receiver, _, member = call.name.partition(".")
         if not self._of_others(member):
             return False

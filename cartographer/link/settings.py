@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the global context says when nobody has set anything: its members hold that from the beginning (aten/src/ATen/Context.h)."""
+"""Reads the defaults of the global context, which hold as long as nobody sets anything (aten/src/ATen/Context.h)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GIVES = re.compile(r"return\s+(\w+)\s*;\s*\}\s*\Z")
 
 
 class Settings:
-    """The members of the context in the build for one device."""
+    """The default values of the context's members in the build for one device."""
 
     def __init__(self, bodies: Bodies, world: World) -> None:
         self._bodies = bodies

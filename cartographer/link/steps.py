@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways as the steps that an atlas shows: each has a role, a symbol, and the line that holds it."""
+"""Turns ways into the steps that an atlas shows: each has a role, a symbol, and the line that contains it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HOPS = 4  # helper functions shown on one way; more are cut in the middle
 
 
 def definition_step(role: str, defined: Defined, note: str = "", branch: str = "") -> Step:
-    """A step at a function's definition."""
+    """A step at the definition of a function; its note names the macro that made the function."""
     made = ""
     if defined.use is not None:
         made = f"made by {defined.use.macro}" + (f" ({defined.use.macro_path}:{defined.use.macro_line})" if defined.use.macro_path else "")
@@ -40,7 +40,7 @@ def definition_step(role: str, defined: Defined, note: str = "", branch: str = "
 
 
 def hop_steps(hops: tuple[Defined, ...]) -> Iterator[Step]:
-    """The helper functions that a way passes."""
+    """One step for each helper function on a way; of a long way the middle is left out."""
     shown = hops if len(hops) <= HOPS else (*hops[: HOPS // 2], *hops[-(HOPS - HOPS // 2) :])
     for hop in shown:
         yield definition_step("kernel", hop)
@@ -115,7 +115,7 @@ def _launch_steps(site: Site, note: str = "") -> Iterator[Step]:
 
 
 def call_step(call: OperatorCall) -> Step:
-    """An operator that a body calls."""
+    """The step for an operator that a body calls."""
     site = call.site
     assert site.called is not None
     note = site.called.operators[0] if len(site.called.operators) == 1 else " or ".join(site.called.operators[:4])
@@ -161,14 +161,14 @@ def way_steps(way: Way, metal: Sequence[Given] = ()) -> list[Step]:
 
 
 def noted(step: Step, note: str) -> Step:
-    """An entry with a note whose it is, unless it has one."""
+    """An entry's step with a note that says whose entry it is, unless it has a note already."""
     if step.role != "entry" or step.note.startswith("of "):
         return step
     return replace(step, note="; ".join(filter(None, (note, step.note))))
 
 
 def before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[Step]:
-    """The calls worth showing before the chain of one of them: that one, and those of the body itself before others."""
+    """The calls that are worth showing before the chain goes on through one of them: that one, and those that the body itself makes before it."""
     if len(calls) <= BEFORE:
         return calls
     named = [s for s in calls if _AS_SIGN not in s.note] or calls

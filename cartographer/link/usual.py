@@ -48,7 +48,7 @@ _ONE = {"==": int.__eq__, ">": int.__gt__, ">=": int.__ge__, "<=": int.__le__, "
 
 
 class Usual:
-    """Answers for the build of one device."""
+    """Answers to conditions for the tensors and settings that most people have, in the build for one device."""
 
     def __init__(self, bodies: Bodies, names: Names, world: World) -> None:
         self._bodies = bodies

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the local variables of a function are, as far as its text tells: lambdas, functors, aliases of classes."""
+"""Reads what the local variables of a function are, as far as its text tells: lambdas, functors, aliases of classes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto
 
 
 class Variables:
-    """Names that a function's body declares, each kind read when it is first asked for."""
+    """The names that a function's body declares; each kind is read when it is first asked for."""
 
     def __init__(self, text: str, first: int) -> None:
         """`text` is that of the function; `first` the line of the file with which it begins."""
@@ -55,7 +55,7 @@ class Variables:
 
     @cached_property
     def aliases(self) -> dict[str, str]:
-        """Names of `using` by the classes that they stand for."""
+        """Names that `using` declares, with the classes that they stand for."""
         return {m[1]: m[2] for m in _ALIAS.finditer(self.text)}
 
     @cached_property
@@ -70,7 +70,7 @@ class Variables:
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
-        """Variables that hold a lambda, by the lines of it; those that are set once."""
+        """Variables that hold a lambda and are set once, with the first and last line of the lambda."""
         found: dict[str, list[tuple[int, int]]] = {}
         for match in _LAMBDA.finditer(self.text):
             name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
@@ -100,7 +100,7 @@ class Variables:
 
     @cached_property
     def assigned(self) -> dict[str, str]:
-        """Variables by what they are set to, when it calls nothing."""
+        """Variables by name, with the text that they are set to when that calls nothing."""
         return {m[1]: m[2] for m in _ASSIGNED.finditer(self.text)}
 
     @cached_property
@@ -141,7 +141,7 @@ class Variables:
 
     @cached_property
     def results(self) -> dict[str, str]:
-        """Variables by the function whose result they hold."""
+        """Variables by name, with the function whose result they hold."""
         return {m[1]: m[2] for m in _RESULT.finditer(self.text)}
 
     @cached_property
@@ -236,7 +236,7 @@ class Variables:
         return self.meant(self.written_class(name))
 
     def meant(self, name: str) -> str:
-        """The class that a name stands for, through one alias."""
+        """The class that a name stands for, with at most one alias resolved."""
         return self.aliases.get(name, name)
 
     def __contains__(self, name: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two or more PyTorches side by side: tags, atlases, unpacked trees and wheels, in any mixture."""
+"""Compares two or more PyTorches: tags, atlases, unpacked trees and wheels, in any mixture."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compare_releases(
     old: str, new: str, *, repo: str | None = None, wheel: bool = False, selection: Selection | None = None, core: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
-    """What changed from `old` to `new`. With two atlases also kernels, bindings and Nodes. Raises CartographerError."""
+    """All changes from `old` to `new`; of two atlases also those of kernels, bindings and Nodes. Raises CartographerError."""
     progress = progress or SilentProgress()
     both_at_hand = all(Path(text).exists() for text in (old, new))  # else both may bring something into one cache
     later = beside(lambda: _named(new, repo, wheel, SilentProgress()), workers=2 if both_at_hand else 1)
@@ -177,7 +177,7 @@ def _read(requests: Sequence[SourceRequest], progress: Progress) -> dict[str, Op
 
 
 def operators_named(text: str, lists: Sequence[OperatorList]) -> tuple[str, ...]:
-    """The operators, without overload where all are meant, that a name as people write it stands for in any of the lists.
+    """The full names of the operators, in any of the lists, that a name as people write it stands for; without overload where all are meant.
 
     `add_`, `add.Tensor`, `aten::add`, `torch.ops.aten.add`, `torch.Tensor.add_`, `torch.linalg.svd`, `F.gelu`.
     """
