@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python text without what nothing is looked for in: most of a file are bodies of functions, and of these only nested
+"""Shortens Python text before it is parsed: most of a file are bodies of functions, and of these only nested
 definitions, imports and calls that register become facts. A grammar reads the rest three times faster.
 """
 
@@ -135,7 +135,7 @@ def _stops(data: bytes) -> list[int]:
 
 
 def registering(data: bytes) -> Iterator[int]:
-    """Where the words of registering stand in names that are called; a name may come more than once."""
+    """The offsets of words of registering in names that are called; a name may come more than once."""
     for word in REGISTERING:
         at = data.find(word)
         while at >= 0:
