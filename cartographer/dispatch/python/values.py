@@ -121,7 +121,7 @@ class Function:
 
 @dataclass(slots=True, eq=False)
 class Native:
-    """A function that stands in for one of Python's or PyTorch's, implemented here."""
+    """A function of Python or PyTorch that has an implementation in this package."""
 
     name: str
     call: Callable[..., Value]
