@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of the changes a reader asked for, and how they are grouped."""
+"""Selects the changes that a reader asked for, and groups them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Filters; an empty one lets all through. `core`: names of the operators tagged core in the new release, or None."""
+    """The filters on changes; an empty one keeps all. `core`: names of the operators tagged core in the new release, or None."""
 
     level: Level = Level.INFO
     ops: tuple[str, ...] = ()  # globs over full or short names
@@ -28,7 +28,7 @@ class Selection:
     core: frozenset[str] | None = None
 
     def keeps(self, change: Change) -> bool:
-        """Whether the change passes all filters."""
+        """Whether a change passes all filters."""
         return (
             change.level >= self.level
             and (not self.ops or any(_matches(change.op, glob) for glob in self.ops))
@@ -50,12 +50,12 @@ def _keys(change: Change) -> tuple[str, ...]:
 
 
 def select(comparison: Comparison, selection: Selection) -> Comparison:
-    """The comparison with the changes that pass."""
+    """The comparison with only the changes that pass."""
     return replace(comparison, changes=tuple(c for c in comparison.changes if selection.keeps(c)), filtered=selection != Selection())
 
 
 def check(selection: Selection, old: OperatorList, new: OperatorList) -> tuple[str, ...]:
-    """What a filter cannot find in either list: a key is an error, a pattern without an operator is told.
+    """Notes on filters that match nothing in either list: a pattern without an operator is noted, an unknown dispatch key is an error.
 
     Raises CompareError, so that a misspelt filter never reads as "no changes".
     """
