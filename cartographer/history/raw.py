@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commits did to files, told without any file's content: for clones that have commits and trees alone."""
+"""Lists what commits did to files without reading any file's content: for clones that have commits and trees alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def events(git: Git, commits: Commits, wanted: Sequence[int]) -> Iterator[tuple[
 
 
 def parse(pieces: Iterator[bytes]) -> Iterator[tuple[str, list[Row]]]:
-    """The commits of `git diff-tree --stdin --raw -z` output. Raises HistoryError for what git would not print."""
+    """Parse the output of `git diff-tree --stdin --raw -z`. Raises HistoryError for what git would not print."""
     name, rows = "", list[Row]()
     words = _words(pieces)
     for word in words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When was each line laid down: the history of one revision in, a dated tree out."""
+"""Dates all lines of a tree: the history of one revision in, a dated tree out."""
 
 from __future__ import annotations
 
