@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wheel file read in place: nothing is unpacked to disk, and an archive that is not honest is refused."""
+"""Reads a wheel file in place: nothing is unpacked to disk, and an archive that could do harm is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENCRYPTED = 0x1
 
 
 class WheelArchive:
-    """The members of a .whl by name, each checked before it is read."""
+    """The members of a .whl file by name, each checked before it is read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,11 +44,11 @@ class WheelArchive:
         self._members = {info.filename: info for info in self._zip.infolist() if not info.filename.endswith("/")}
 
     def names(self) -> dict[str, os.stat_result]:
-        """All members; each has the status of the archive."""
+        """All members; each has the file status of the archive."""
         return dict.fromkeys(self._members, self.status)
 
     def read(self, name: str) -> bytes:
-        """The bytes of one member."""
+        """The bytes of one member. Raises CheckoutError when it is damaged or too large."""
         info = self._members[name]
         if info.file_size > LARGEST_TEXT:
             raise self._refusal(f"{name!r} would be {info.file_size >> 20} MB")
@@ -68,7 +68,7 @@ class WheelArchive:
             raise self._refusal(f"its texts would be {total >> 20} MB")
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the archive's file."""
         self._zip.close()
 
     def _opened(self) -> zipfile.ZipFile:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the cache lies, who may write to it, how large it is, and how it is emptied."""
+"""The cache on disk: where it is, who may write to it, how large it is, and how it is emptied."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def default_root() -> Path:
 
 
 def write_error(error: OSError, path: Path) -> CheckoutError:
-    """One clear sentence for a write that failed."""
+    """The CheckoutError for a write that failed, with what to do about it."""
     if error.errno in _FULL:
         return CheckoutError(
             "the disk is full", where=str(path),
@@ -90,7 +90,7 @@ class Cache:
 
     @classmethod
     def passing(cls) -> Cache:
-        """A cache for this process alone, where no other can be written to."""
+        """A cache for this process alone, for use where no other can be written to."""
         root = Path(tempfile.mkdtemp(prefix="cartographer-passing-"))
         atexit.register(shutil.rmtree, root, ignore_errors=True)
         return cls(root)
@@ -107,7 +107,7 @@ class Cache:
 
     @property
     def writable(self) -> bool:
-        """Whether anything can be kept; tried once. A full disk is an error and not a read-only cache."""
+        """Whether anything can be kept; tried once. A full disk raises an error, it does not make a read-only cache."""
         if self._writable is None:
             try:
                 self.root.mkdir(parents=True, exist_ok=True)
@@ -152,13 +152,13 @@ class Cache:
         write_whole(target, _checksum(data) + data)
 
     def keep(self, data: bytes, *parts: str) -> None:
-        """As `write`, for what can be had again: that it cannot be kept is nobody's trouble."""
+        """Like `write`, for what can be made again: failing to keep it is no error."""
         with contextlib.suppress(CheckoutError):
             self.write(data, *parts)
 
     @contextlib.contextmanager
     def lock(self, name: str, progress: Progress | None = None, *, patience: float = 24 * 3600) -> Iterator[Lock]:
-        """Hold the lock `name`; waits for another build and says so. The lock of a dead process is no lock."""
+        """Hold the lock `name`; waits for another build and reports that. The lock of a dead process does not count."""
         if not self.writable:
             yield Lock(None)
             return
@@ -195,7 +195,7 @@ class Cache:
             _close(handle)
 
     def entries(self) -> tuple[CacheEntry, ...]:
-        """What the cache holds, by kind and name."""
+        """The parts of the cache, sorted by kind and name."""
         found = []
         for kind in _children(self.root):
             if kind.name == "locks" or not kind.is_dir():
@@ -223,17 +223,17 @@ class Cache:
 
 
 class OwnPart:
-    """Of a cache what nobody else can have written (`Cache.is_own`). Whoever keeps something here can also do without."""
+    """The part of a cache that nobody else can have written (`Cache.is_own`). Whoever keeps something here must also do without it."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
     def read(self, *parts: str) -> bytes | None:
-        """As `Cache.read`; None for what somebody else may have written."""
+        """Like `Cache.read`; None for what somebody else may have written."""
         return self._cache.read(*parts) if self._cache.is_own(*parts) else None
 
     def write(self, data: bytes, *parts: str) -> None:
-        """As `Cache.keep`, where it would be read again."""
+        """Like `Cache.keep`, but only where `read` would accept it again."""
         if self._cache.is_own(*parts[:-1]):
             self._cache.keep(data, *parts)
 
@@ -254,7 +254,7 @@ def _is_safe_above(folder: Path) -> bool:
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Put a file in its place at once, or not at all. Raises CheckoutError."""
+    """Write a file so that it is there whole or not at all. Raises CheckoutError."""
     try:
         atomic.write_whole(target, data)
     except OSError as error:

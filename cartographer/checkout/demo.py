@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mini torch: the small repository of our own writing, made from its scripted history with real commits and tags."""
+"""Makes the demo's PyTorch: a small repository of our own writing, from its scripted history, with real commits and tags."""
 
 from __future__ import annotations
 

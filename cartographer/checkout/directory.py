@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An unpacked release or a checkout as a `Tree`: the bytes are those on disk."""
+"""Reads an unpacked release or a checkout as a `Tree`: the bytes are those on disk."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class DirectoryTree:
         self.info = self._describe()
 
     def files(self) -> tuple[TreeFile, ...]:
-        """All regular files, sorted by path."""
+        """All regular files of the folder, sorted by path."""
         return self._files
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file."""
+        """The bytes of one file. Raises CheckoutError."""
         if path not in self._by_path:
             raise CheckoutError(f"{self.info.version} has no such file", where=f"{self._root}/{path}")
         try:
@@ -77,13 +77,13 @@ class DirectoryTree:
                 yield path, data
 
     def availability(self, path: str) -> Availability:
-        """Whether, and if not why, a path gives bytes."""
+        """Whether the bytes of a path can be read, and if not, why."""
         if path in self._unreadable:
             return Availability.MISSING_BLOB
         return Availability.PRESENT if path in self._by_path else Availability.ABSENT
 
     def missing(self) -> tuple[str, ...]:
-        """Files that cannot be read, as far as it is known."""
+        """The files that could not be read, as far as that is known."""
         return tuple(sorted(self._unreadable))
 
     def _paths(self, only: Callable[[str], bool] | None) -> dict[str, os.stat_result]:
@@ -155,7 +155,7 @@ class DirectoryTree:
 
 
 def read_regular(path: str) -> bytes:
-    """The bytes of a regular file; a symbolic link or a pipe that took its place is refused."""
+    """The bytes of a regular file; a symbolic link or a pipe in its place is refused. Raises OSError."""
     handle = os.open(path, _OPEN)
     try:
         status = os.fstat(handle)
@@ -187,7 +187,7 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def walk(root: str, skipped: frozenset[str], only: Callable[[str], bool] | None = None) -> Iterator[tuple[str, os.stat_result]]:
-    """Regular files below a folder, without following links; those that `only` lets through."""
+    """The regular files below a folder that `only` lets through, without following links."""
     stack = [""]
     while stack:
         folder = stack.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A request -> one `Tree`: which kind of source serves it, and what to use instead when it cannot be had."""
+"""Opens the one `Tree` that a request means: which kind of source serves it, and what to use instead when it cannot be had."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SourceRequest:
 def open_tree(
     request: SourceRequest, progress: Progress, only: Callable[[str], bool] | None = None, of_releases: Callable[[str], bool] | None = None,
 ) -> Tree:
-    """The one tree that a request means; `only`: the paths that will be asked for, when it is not the whole tree;
+    """The tree that a request means; `only`: the paths that will be asked for, when it is not the whole tree;
     `of_releases`: the files that a clone of our own brings of all other releases too.
 
     Raises CheckoutError, UnknownVersion or UsageError.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The smallest wheel of a release, through pip and whatever package index it is set up for."""
+"""Gets the smallest wheel of a release, through pip and whatever package index it is set up for."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def find_wheel(version: str, cache: Cache, progress: Progress, *, offline: bool 
 
 
 def kept_wheel(release: str, cache: Cache) -> Path | None:
-    """A wheel of this release in the cache: the smallest one."""
+    """The smallest wheel of this release in the cache; None when there is none."""
     found = (cache.root / KIND / release).glob("torch-*.whl")
     return min(found, key=lambda path: (path.stat().st_size, path.name), default=None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wheel file, or an installed torch, as a `Tree` with the paths of PyTorch's repository."""
+"""Reads a wheel file, or an installed torch, as a `Tree` with the paths of PyTorch's repository."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _GENERATOR = "torchgen/gen.py"
 
 
 class Members(Protocol):
-    """A set of packed files: a wheel, or the folder that one was installed in."""
+    """The interface of a set of packed files: a wheel, or the folder in which one was installed."""
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the wheel, or of the folder."""
 
     def names(self) -> dict[str, os.stat_result]:
-        """Every member with the status that tells whether it changed."""
+        """Every member with its file status, which tells whether the member has changed."""
 
     def read(self, name: str) -> bytes:
         """The bytes of one member. Raises CheckoutError."""
 
     def check_total(self, names: list[str]) -> None:
-        """Refuse to read members that are too large together."""
+        """Raise CheckoutError for members that are too large together."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the files that are held open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _Packed:
 
 
 class WheelTree:
-    """The texts of a wheel. What the build generated stands under build/, apart from PyTorch's own files."""
+    """The text files of a wheel. What the build generated is under build/, apart from PyTorch's own files."""
 
     def __init__(self, members: Members, cache: Cache, only: Callable[[str], bool] | None = None) -> None:
         """`only`: the paths that will be asked for; the others are left out, which spares unpacking them all."""
@@ -76,11 +76,11 @@ class WheelTree:
             )
 
     def files(self) -> tuple[TreeFile, ...]:
-        """All texts, sorted by path."""
+        """All text files of the wheel, sorted by path."""
         return self._files
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file, as the repository has them."""
+        """The bytes of one file, as the repository has them. Raises CheckoutError."""
         packed = self._packed.get(path)
         if packed is None:
             shipped = self.availability(path) is Availability.ABSENT
@@ -100,7 +100,7 @@ class WheelTree:
                 yield path, data
 
     def availability(self, path: str) -> Availability:
-        """Whether, and if not why, a path gives bytes."""
+        """Whether the bytes of a path can be read, and if not, why."""
         if path in self._damaged:
             return Availability.MISSING_BLOB
         if path in self._packed:
@@ -108,7 +108,7 @@ class WheelTree:
         return Availability.ABSENT if is_carried(path) else Availability.NOT_SHIPPED
 
     def missing(self) -> tuple[str, ...]:
-        """Files that proved to be damaged."""
+        """The files that turned out to be damaged."""
         return tuple(sorted(self._damaged))
 
     def generated(self) -> tuple[TreeFile, ...]:
@@ -116,7 +116,7 @@ class WheelTree:
         return tuple(file for file in self._files if file.path.startswith(GENERATED))
 
     def close(self) -> None:
-        """Let go of the wheel."""
+        """Close the wheel."""
         self._members.close()
 
     def _describe(self, names: dict[str, os.stat_result]) -> SourceInfo:
@@ -155,7 +155,7 @@ class WheelTree:
 
 
 def open_wheel(path: Path, cache: Cache, only: Callable[[str], bool] | None = None) -> WheelTree:
-    """A .whl file as a tree."""
+    """Open a .whl file as a tree. Raises CheckoutError."""
     real = path.expanduser().absolute()
     if not real.is_file():
         raise CheckoutError("no such wheel", where=str(real), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`.")
