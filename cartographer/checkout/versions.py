@@ -81,7 +81,7 @@ def require_whole_list(has: Callable[[str], bool], where: str) -> None:
 
 
 def require_pytorch(has: Callable[[str], bool], where: str) -> None:
-    """Raise CheckoutError unless the tree has the folders that every PyTorch has."""
+    """Raise CheckoutError unless the tree has the paths that every PyTorch has."""
     lacking = [path for path in LANDMARKS if not has(path)]
     if lacking == [LANDMARKS[0]] and has("torch/csrc/Module.cpp"):
         raise too_old(f"it has no {LANDMARKS[0]}", where)

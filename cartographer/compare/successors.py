@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A removed operator's likely successor, with the evidence. An equal schema alone makes no successor, a similar name neither."""
+"""Finds the likely successor of a removed operator, with the evidence: an equal schema alone is none, and a similar name neither."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def namespace_rank(own: tuple[str, ...], wanted: tuple[str, ...], scope: tuple[s
 
 
 def nearness(one: str, other: str) -> int:
-    """How near two files are to each other: the number of folders that they share, and whether their stems are equal."""
+    """How near two files are to each other, the higher the nearer: by the folders that they share, then by equal file stems."""
     (a, stem), (b, other_stem) = _parts(one), _parts(other)
     shared = 0
     for x, y in zip(a, b, strict=False):
