@@ -25,7 +25,7 @@ def possessive(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 def atomic(pattern: str, *, verbose: bool = False) -> str:
-    """The same pattern with an atomic group around each group that is repeated possessively. The numbers of groups stay."""
+    """The same pattern with an atomic group around each group that is repeated possessively. Groups keep their numbers."""
     pieces: list[str] = []
     opened: list[int] = []  # where the groups that are open begin in the pieces
     at = 0

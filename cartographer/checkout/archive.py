@@ -68,7 +68,7 @@ class WheelArchive:
             raise self._refusal(f"its texts would be {total >> 20} MB")
 
     def close(self) -> None:
-        """Close the archive's file."""
+        """Close the file of the archive."""
         self._zip.close()
 
     def _opened(self) -> zipfile.ZipFile:

@@ -122,9 +122,8 @@ class Cache:
         return self._writable
 
     def is_own(self, *parts: str) -> bool:
-        """Whether nobody but this user, and who may do all, can have put there what stands under a name, so that it may be run as
-        a program. Each folder on the way counts: who may write to one can put another thing in the place of what it holds.
-        """
+        """Whether nobody but this user and root can have written what is kept under a name, so that it may be executed. Each folder on the way
+        is checked too: whoever may write to a folder can replace what is in it."""
         if not hasattr(os, "getuid"):
             return False
         try:
@@ -177,9 +176,8 @@ class Cache:
 
     @contextlib.contextmanager
     def in_use(self, progress: Progress | None = None) -> Iterator[None]:
-        """Work in the cache: any number may at once, and what they found there stays until all have ended. Where there can be no such
-        lock, as in a cache of somebody else's, the work goes on without.
-        """
+        """Work in the cache: any number of processes may at once, and what they found there stays until all have ended. Where no such
+        lock is possible, as in a cache of somebody else's, the work goes on without it."""
         path = self.root / "locks" / f"{_USE}.lock"
         handle = None
         with contextlib.suppress(OSError, CheckoutError):
@@ -206,9 +204,8 @@ class Cache:
         return tuple(found)
 
     def clean(self, kinds: frozenset[str] | None = None) -> int:
-        """Remove everything, or the kinds named; gives the bytes that became free. A build in progress is an error, and so is a git
-        that a killed build left behind, which holds the lock of what it fetches into.
-        """
+        """Remove everything, or the kinds named; returns the number of bytes freed. A build in progress is an error, and so is a git
+        that a killed build left behind, which holds the lock of what it fetches into."""
         freed = 0
         with self.lock(_USE, patience=0):
             chosen = [entry for entry in self.entries() if kinds is None or entry.kind in kinds]

@@ -82,9 +82,8 @@ def open_tree(
 
 
 def remote_tags(url: str | None, progress: Progress, *, offline: bool = False) -> Mapping[str, str]:
-    """All tags of a remote repository, full name -> commit; those in the cache when it cannot be reached. `offline`: those that
-    the cache holds the files of. Raises Unreachable.
-    """
+    """All tags of a remote repository, full name -> commit; those in the cache when it cannot be reached. `offline`: only those whose
+    files the cache has. Raises Unreachable."""
     store = Store(Cache(), url or DEFAULT_URL, progress)
     if offline:
         here, known = store.tags_at_hand(), store.tags()
@@ -104,9 +103,8 @@ def remote_tags(url: str | None, progress: Progress, *, offline: bool = False) -
 
 
 def history_repository(tree: Tree, cache: Cache | None = None) -> HistoryAccess | None:
-    """Where the history of a tree can be read, and how much of it is there; None when there is no git at all. `cache` keeps
-    what is found out of a clone.
-    """
+    """The repository in which the history of a tree can be read, and how much of it is there; None when there is no git at all. `cache`
+    keeps what is found out about a clone."""
     if isinstance(tree, GitTree):
         tree.history = tree.history or of_clone(tree.git_dir, tree.commit, cache)
         return tree.history

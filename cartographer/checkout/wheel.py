@@ -116,7 +116,7 @@ class WheelTree:
         return tuple(file for file in self._files if file.path.startswith(GENERATED))
 
     def close(self) -> None:
-        """Close the wheel."""
+        """Close the file of the wheel."""
         self._members.close()
 
     def _describe(self, names: dict[str, os.stat_result]) -> SourceInfo:

@@ -96,7 +96,7 @@ def _kind(word: str) -> str:
 
 
 def read_tokens(text: str, path: str) -> list[Token]:
-    """The tokens of a whole file, each with the conditions (`#if`, `#elif`, `#else`) that stand around it."""
+    """The tokens of a whole file, each with the conditions (`#if`, `#elif`, `#else`) around it."""
     tokens: list[Token] = []
     conditions = Conditions()
     line, position, length = 1, 0, len(text)

@@ -78,7 +78,7 @@ class Ignored:
 
 
 def elsewhere(was: list[bytes], now: list[bytes], strays: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """(new line, old line) for those strays (new line, where it would stand in the old file) that have a like anywhere."""
+    """(new line, old line) for each of the `strays` (new line, where it would be in the old file) that resembles a line anywhere in the old file."""
     wanted = [(target, home, mine) for target, home in strays if (mine := _pairs(now[target])).total() >= _MUCH]
     if not wanted:
         return []

@@ -79,7 +79,7 @@ class Pairs:
         return self.remembered(key, lambda: follow.source(self._git, before, after, path, gone)) or None
 
     def remembered(self, key: bytes, work_out: Callable[[], bytes | None]) -> bytes | None:
-        """Something that was worked out, now or in an earlier run. None, for want of a blob, holds for this clone alone and is not kept."""
+        """The answer kept under a key, from this run or an earlier one, else the one that is computed now. None, for a missing blob, is not kept."""
         if key not in self._told:
             found = work_out()
             if found is None:

@@ -67,7 +67,7 @@ class Slices:
         self._open.clear()
 
     def add(self, keys: list[bytes], rows: list[list[Change]], *, holds: bool = True) -> None:
-        """Keep what git has told about some commits; not `holds`: for want of blobs it was not all."""
+        """Keep what some commits did, as git told it; not those in `holds`, whose patches lacked blobs."""
         if self._folder is None or not keys:
             return
         head = b"".join(keys)

@@ -80,7 +80,7 @@ _ENTRY = re.compile(rb"^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$", re.MULTILINE)
 
 
 def blame(git: Git, commits: Commits, path: bytes, lines: int, ignored: Collection[int]) -> array[int]:
-    """The lines of one file as `git blame` has them; unknown when it cannot read a version."""
+    """The lines of one file with their commits as `git blame` has them; unknown when git cannot read a version."""
     found = array("I", [UNKNOWN]) * lines
     skipped = [f"--ignore-rev={commits.ids[commit]}" for commit in sorted(ignored)]
     tip = commits.ids[commits.tip]

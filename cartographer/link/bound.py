@@ -95,9 +95,8 @@ class Binder:
         self._aliases: dict[str, dict[str, str]] = {}  # the template arguments that they stand for, by file
 
     def of(self, call: Call, inside: Defined, target: Defined, outer: Bound = ()) -> Bound:
-        """The parameters of `target`, and of its templates, that conditions in it ask for, with the values that a call in
-        `inside` gives them; `outer` are those that are known there.
-        """
+        """The values that a call in `inside` gives to parameters of `target` and of its templates, for those parameters that conditions in it
+        ask for; `outer` are the values that are known in `inside`."""
         asked, classes = self._asked_of(target), tuple(self._classes(call, inside, target))
         if not asked:
             return classes

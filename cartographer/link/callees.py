@@ -59,9 +59,8 @@ class Below:
 
 @dataclass(frozen=True)
 class Callees:
-    """Judges called operators; `work_of` gives the steps of one on a key (None: it is being worked out), `callers` tells how many
-    bodies call it, `questions` are the operators that read no data of a tensor.
-    """
+    """Judges called operators; `work_of` gives the steps of one on a key (None while they are being computed), `callers` tells how many
+    bodies call it, `questions` are the operators that read no data of a tensor."""
 
     tree: Tree
     work_of: Callable[[Operator, str], Below | None]
@@ -80,9 +79,8 @@ class Callees:
         return not main.hops and is_switched(main.site.conditions) and len(labels) >= SWITCH
 
     def shown(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
-        """The operators that a body calls, with the helper of the same file that holds the call. Questions about
-        tensors are left out; so are views, and what gives no tensor, where there is plenty else.
-        """
+        """The steps for the operators that a body calls, each with the helper of the same file that contains the call. Operators that only ask
+        about a tensor are left out; so are views, and operators that return no tensor, when there are many others."""
         if not calls:
             return []
         shapes = self.tree.by_name.shapes
@@ -115,9 +113,8 @@ class Callees:
         return [places.get(n, c) for n, c in enumerate(calls)]
 
     def for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
-        """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices and for those of
-        another layout.
-        """
+        """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices, and for tensors of
+        another layout."""
         if key not in DENSE:
             return []
         sites = self.tree.graph(device_of_key(key)).sites(start)
@@ -188,9 +185,8 @@ class Callees:
         return Below()
 
     def own(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
-        """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does
-        work for it and is no tool.
-        """
+        """The operators that the entry itself, or a function of its file, calls in any case besides its own way: those that do
+        part of the work and are not called everywhere."""
         near = (c for c in calls if not c.hops or (len(c.hops) == 1 and c.hops[0].path == start.path))
         found = [c for c in near if c.site.called is not None and _in_any_case(c, operator) and self._does_work(self._target(c, operator), operator, key)]
         return [s for c in found[:BESIDES] for s in (*(definition_step("kernel", h) for h in c.hops), self._step(c, key))]
@@ -216,9 +212,8 @@ class Callees:
         return below is not None and below.works
 
     def onward(self, calls: tuple[OperatorCall, ...], defined: Defined, operator: Operator, key: str) -> Below:
-        """The chain of the called operator that is the work itself: one named like this operator, else the first that is
-        no common tool and gets to the device.
-        """
+        """The chain of the called operator that is the work itself: one with a name like this operator's, else the first that is
+        not called everywhere and gets to the device."""
         search = self.tree.search(key)
         candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not search.aside(c.site)]
         if defined.device:  # written for one device: what it calls from everywhere are tools

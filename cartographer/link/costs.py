@@ -28,7 +28,7 @@ _PARTS = ("_", "_impl", "_internal", "_template", "_helper", "_common")
 
 
 def of_all_types(target: Defined) -> tuple[str, ...]:
-    """What is equal in all specialisations of a template, or in all overloads for one element type each; () for other templates."""
+    """A key that is equal for all specialisations of a template, or all overloads for one element type each; () for other templates."""
     if target.specialised:
         return target.segments
     return () if target.fact.template else (*target.segments, *_typeless(target.fact.parameters))

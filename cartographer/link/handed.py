@@ -179,7 +179,7 @@ class Handed:
         return tuple(pointed) or tuple(sorted((kernel for kernel, _ in self._called_back(scope, inside)), key=_commonness))
 
     def choosers(self, kernel: Defined, inside: Defined) -> tuple[Defined, ...]:
-        """The functions, from the one that gets a lambda of ours to the one that hands a kernel to it; none for other kernels."""
+        """The functions, from the one that gets a lambda of ours to the one that passes a kernel to it; () for other kernels."""
         return next((passed for handed, passed in self._called_back(scope_of(inside), inside) if handed is kernel), ())
 
     def _called_back(self, scope: Scope, inside: Defined) -> Iterator[tuple[Defined, tuple[Defined, ...]]]:

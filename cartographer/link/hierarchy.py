@@ -78,9 +78,8 @@ class Hierarchy:
         return found
 
     def of(self, declared: str, names: Names, scope: Scope) -> tuple[Defined, ...] | None:
-        """The class that a declared type names, with all that derive from it; () when the type is no class of a kernel's code,
-        None when nothing tells the type.
-        """
+        """The class that a declared type names, with all classes that derive from it; () when the type is not a class of kernels' code,
+        None when nothing tells the type."""
         known = False
         for word in _words(declared):
             for cls in names.classes(word, scope):
@@ -100,7 +99,7 @@ class Hierarchy:
         return tuple(found.values())
 
     def methods(self, cls: Defined, member: str) -> tuple[Defined, ...]:
-        """The definitions of a method in one class, wherever they stand."""
+        """The definitions of a method of one class, in whatever files."""
         return tuple(d for d in self.by_name.get(member, ()) if d.segments[:-1] == cls.segments and d.fact.kind in FUNCTIONS)
 
     def inherited(self, cls: Defined, member: str) -> tuple[Defined, ...]:
@@ -112,7 +111,7 @@ class Hierarchy:
         return ()
 
     def sees(self, path: str, method: Defined) -> bool:
-        """Whether a file can name the class of a method: it includes the class's file, or the class stands in it."""
+        """Whether a file can name the class of a method: the class is defined in it, or in a file that it includes."""
         owner = method.segments[:-1]
         places = self._places.get(owner)
         if places is None:

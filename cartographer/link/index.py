@@ -151,7 +151,7 @@ class Index:
 
     @cached_property
     def declarations(self) -> dict[str, list[Defined]]:
-        """Declared functions by name: default arguments often stand only there."""
+        """Declared functions by name: default arguments are often only in the declaration."""
         table: dict[str, list[Defined]] = {}
         for path in sorted(self.files):
             for defined in self.of_file(path):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The classes of types of a function's local variables, by which the overloads of an operator are told apart:
-`Storage storage(…); result.set_(storage, 0, {0}, {});`.
-"""
+"""Finds the classes of types of a function's local variables, by which overloads of an operator are chosen:
+`Storage storage(…); result.set_(storage, 0, {0}, {});`."""
 
 from __future__ import annotations
 

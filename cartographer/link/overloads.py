@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of several functions of one name a call means: the one whose parameters have the arguments' types, as far as the
+"""Chooses, among several functions of one name, the one that a call means: the one whose parameters have the arguments' types, as far as the
 text tells these. What is not told decides nothing.
 """
 

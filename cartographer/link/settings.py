@@ -36,7 +36,7 @@ class Settings:
         self._members: dict[str, str] = {}
 
     def holds(self, term: str) -> bool | None:
-        """Whether a term, or the label of a `case`, holds as long as nobody sets what it asks for; None when it asks for no setting."""
+        """Whether a term, or the label of a `case`, is true with default settings; None when it does not depend on a setting."""
         if "::" not in term and "." not in term:
             return None
         if (match := _COMPARED.fullmatch(term)) is not None:
@@ -52,9 +52,8 @@ class Settings:
         return held == "true" if held in ("true", "false") else None
 
     def rank(self, conditions: Conditions) -> int | None:
-        """Where a `case` among conditions stands in the order in which the context lists what to choose from; None where it lists nothing
-        of its kind.
-        """
+        """The index of a `case` among conditions in the list of choices, in the order of the context; None when the context has no list
+        of its kind."""
         for label in conditions if self._orders else ():
             match = _COMPARED.fullmatch(label) if label.startswith("case ") else None
             if match is not None and match[1] in self._orders:

@@ -112,7 +112,7 @@ class AliasSet:
 
     @staticmethod
     def parse(text: str) -> AliasSet:
-        """Parse an alias annotation; `text` is what stands between the parentheses."""
+        """Parse an alias annotation; `text` is what is between the parentheses."""
         before, _, after = text.replace(" ", "").partition("->")
         sets = before.rstrip("!")
         return AliasSet(tuple(sets.split("|")), before.endswith("!"), tuple(after.split("|")) if after else ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares two or more PyTorches: tags, atlases, unpacked trees and wheels, in any mixture."""
+"""Compares PyTorches, two or more: tags, atlases, unpacked trees and wheels, in any mixture."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _backwards(found: Comparison) -> Iterator[str]:
 
 
 def page(found: Comparison) -> str:
-    """A comparison as one HTML file in the look of the atlas."""
+    """A comparison as one HTML file that looks like the atlas."""
     from cartographer.render.pages.releases import standalone
 
     return standalone(found)

@@ -120,7 +120,7 @@ def _is_use(code: str, m: re.Match[str], end: int, group: Range, class_name: str
 
 
 def namespace_name(text: str) -> str | None:
-    """The name of `namespace a::b`, "(anonymous)" without one; None when the head is no namespace's."""
+    """The name in `namespace a::b`, "(anonymous)" without one; None when the head is not that of a namespace."""
     m = _NAMESPACE.match(text)
     if m is None:
         return None
@@ -129,7 +129,7 @@ def namespace_name(text: str) -> str | None:
 
 
 def enum_name(text: str) -> str | None:
-    """The name of an enum's head ("" when it has none), None when the head is no enum's."""
+    """The name of an enum ("" when it has none); None when the head is not that of an enum."""
     m = _ENUM.match(text)
     return None if m is None else m.group(1)
 
@@ -303,7 +303,7 @@ def _outside_angle(code: str, start: int, at: int) -> bool:
 
 
 def is_lambda(code: str, equals: int, end: int) -> bool:
-    """Whether the initializer at `equals` is a lambda expression."""
+    """Whether the initializer at the offset `equals` is a lambda expression."""
     return _LAMBDA.match(code, equals, end) is not None
 
 

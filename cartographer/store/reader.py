@@ -158,7 +158,7 @@ class Reader:
         return self._lists.lineage()
 
     def since(self) -> Comparison | None:
-        """What changed in its operators since the release before, as far as one was at hand when the atlas was built."""
+        """What changed in the operators since the release before, if that was at hand when the atlas was built; else None."""
         return self._lists.since()
 
     # The whole

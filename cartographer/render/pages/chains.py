@@ -127,7 +127,7 @@ def chains_of(site: Site, op: Operator, shown: Shown, descent: str = "") -> tupl
 
 
 def in_order(chain: Chain) -> bool:
-    """Whether a descent, which goes by floors, has the steps in the chain's own order: nothing comes after device code but more of it."""
+    """Whether a descent, which goes by floors, has the steps in the chain's own order: only more device code comes after device code."""
     roles = [step.role for step in chain.steps]
     return bool(roles) and roles == sorted(roles, key=lambda role: role == "device")
 
