@@ -38,7 +38,7 @@ class WheelArchive:
         except (OSError, EOFError, zipfile.BadZipFile, ValueError, ArithmeticError, struct.error, RuntimeError) as error:
             raise CheckoutError(
                 f"not a readable wheel: {error}", where=str(path),
-                hint="Download it again: the file may be cut short." if path.suffix == ".whl" else "--source takes a .whl file or a folder: of a source archive, unpack it and name its folder.",
+                hint="download it again: the file may be cut short" if path.suffix == ".whl" else "--source takes a .whl file or a folder: of a source archive, unpack it and name its folder",
             ) from error
         self._check()
         self._members = {info.filename: info for info in self._zip.infolist() if not info.filename.endswith("/")}
@@ -56,7 +56,7 @@ class WheelArchive:
             with self._mutex, self._opened().open(info) as member:
                 data = member.read(LARGEST_TEXT + 1)
         except (OSError, EOFError, ValueError, RuntimeError, ArithmeticError, struct.error, zipfile.BadZipFile, zlib.error) as error:
-            raise CheckoutError(f"damaged member {name!r}: {error}", where=str(self.path), hint="Download the wheel again.") from error
+            raise CheckoutError(f"damaged member {name!r}: {error}", where=str(self.path), hint="download the wheel again") from error
         if len(data) > LARGEST_TEXT:
             raise self._refusal(f"{name!r} is larger than it says")
         return data
@@ -98,4 +98,4 @@ class WheelArchive:
                 raise self._refusal(f"{name!r} is encrypted or packed in an unknown way")
 
     def _refusal(self, reason: str) -> CheckoutError:
-        return CheckoutError(f"this wheel is not to be trusted: {reason}", where=str(self.path), hint="Get the wheel from the package index again.")
+        return CheckoutError(f"this wheel is not to be trusted: {reason}", where=str(self.path), hint="get the wheel from the package index again")

@@ -46,11 +46,11 @@ def write_error(error: OSError, path: Path) -> CheckoutError:
     if error.errno in _FULL:
         return CheckoutError(
             "the disk is full", where=str(path),
-            hint=f"Free some space (`cartographer clean` empties the cache), or let {ENVIRONMENT} name a folder on another disk.",
+            hint=f"free some space (`cartographer clean` empties the cache), or let {ENVIRONMENT} name a folder on another disk",
         )
     return CheckoutError(
         f"cannot write: {error.strerror or error}", where=str(path),
-        hint=f"Let {ENVIRONMENT} name a folder that can be written to.",
+        hint=f"let {ENVIRONMENT} name a folder that can be written to",
     )
 
 
@@ -123,7 +123,8 @@ class Cache:
 
     def is_own(self, *parts: str) -> bool:
         """Whether nobody but this user and root can have written what is kept under a name, so that it may be executed. Each folder on the way
-        is checked too: whoever may write to a folder can replace what is in it."""
+        is checked too: whoever may write to a folder can replace what is in it.
+        """
         if not hasattr(os, "getuid"):
             return False
         try:
@@ -177,7 +178,8 @@ class Cache:
     @contextlib.contextmanager
     def in_use(self, progress: Progress | None = None) -> Iterator[None]:
         """Work in the cache: any number of processes may at once, and what they found there stays until all have ended. Where no such
-        lock is possible, as in a cache of somebody else's, the work goes on without it."""
+        lock is possible, as in a cache of somebody else's, the work goes on without it.
+        """
         path = self.root / "locks" / f"{_USE}.lock"
         handle = None
         with contextlib.suppress(OSError, CheckoutError):
@@ -205,7 +207,8 @@ class Cache:
 
     def clean(self, kinds: frozenset[str] | None = None) -> int:
         """Remove everything, or the kinds named; returns the number of bytes freed. A build in progress is an error, and so is a git
-        that a killed build left behind, which holds the lock of what it fetches into."""
+        that a killed build left behind, which holds the lock of what it fetches into.
+        """
         freed = 0
         with self.lock(_USE, patience=0):
             chosen = [entry for entry in self.entries() if kinds is None or entry.kind in kinds]
@@ -296,7 +299,7 @@ def _acquire(handle: int, path: Path, progress: Progress | None, patience: float
             if time.monotonic() >= limit:
                 raise CheckoutError(
                     f"another cartographer{told} is using this part of the cache", where=str(path),
-                    hint=f"Wait until it has ended, or let {ENVIRONMENT} name another folder.",
+                    hint=f"wait until it has ended, or let {ENVIRONMENT} name another folder",
                 )
             time.sleep(0.2)
 

@@ -37,7 +37,7 @@ _ANSWER_WITHIN = 60.0  # seconds for the remote's list of refs
 _BATCH = 50_000  # contents asked for at once, as many as `git backfill` asks for
 _FIRST_SLICE, _LEAST_SLICE, _MOST_SLICE = 2_000, 250, 64_000  # commits of depth
 _QUICK, _SLOW = 20.0, 90.0  # seconds that a slice should take
-_AT_HAND = "Check the address and the network, or read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl."
+_AT_HAND = "check the address and the network, or read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl"
 _LOCKS = ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/tmp_*", "objects/info/*.lock")
 
 
@@ -251,7 +251,7 @@ class Store:
         except GitError as error:
             raise GitError(
                 error.message, stderr=error.stderr, where=self.url,
-                hint=error.hint or "What has come is kept: the same command goes on from here.",
+                hint=error.hint or "what has come is kept: the same command goes on from here",
             ) from error
 
     def _list_remote(self, *patterns: str) -> dict[str, str]:

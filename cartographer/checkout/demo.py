@@ -95,6 +95,6 @@ def _git(where: Path, stdin: bytes, *command: str) -> None:
     try:
         done = subprocess.run(["git", *command], cwd=where, input=stdin, capture_output=True, env=environment, check=False)
     except OSError as error:
-        raise CheckoutError(f"git cannot be run: {error}", hint="Install git and try again.") from error
+        raise CheckoutError(f"git cannot be run: {error}", hint="install git and try again") from error
     if done.returncode:
         raise CheckoutError(f"git {command[0]} failed: {done.stderr.decode(errors='replace').strip()}", where=str(where))

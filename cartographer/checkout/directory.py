@@ -138,7 +138,7 @@ class DirectoryTree:
         if found is None:
             raise CheckoutError(
                 "cannot tell which release this tree is: looked for torch/version.py, version.txt, debian/changelog and a folder "
-                "name like pytorch-2.6.0", where=self._root, hint="Write the version into version.txt, or rename the folder to pytorch-VERSION.",
+                "name like pytorch-2.6.0", where=self._root, hint="write the version into version.txt, or rename the folder to pytorch-VERSION",
             )
         return SourceInfo(SourceKind.DIRECTORY, found.partition("+")[0], f"v{release_of(found)}", None, self._root)
 
@@ -175,7 +175,7 @@ def read_regular(path: str) -> bytes:
 def _existing(folder: Path) -> Path:
     path = folder.expanduser().absolute()
     if not path.is_dir():
-        raise CheckoutError("no such folder", where=str(path), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`.")
+        raise CheckoutError("no such folder", where=str(path), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`")
     return path
 
 

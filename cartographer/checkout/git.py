@@ -82,7 +82,7 @@ class Git:
         """The whole command line, with the settings that keep git safe. Raises CheckoutError when git is not installed."""
         program = shutil.which("git")
         if program is None:
-            raise CheckoutError("the git program is not installed", hint="Install git, or use a wheel: --from wheel.")
+            raise CheckoutError("the git program is not installed", hint="install git, or use a wheel: --from wheel")
         where = [f"--git-dir={self.git_dir}"] if self.git_dir is not None else []
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         return [program, "--no-pager", *settings, *where, *arguments]
@@ -198,11 +198,11 @@ def failure(arguments: Sequence[str], stderr: str, git_dir: Path | None) -> GitE
 def _next_step(stderr: str) -> str | None:
     """What a user can do about the failures that are known."""
     if "No space left on device" in stderr or "Disk quota exceeded" in stderr:
-        return "The disk is full: free some space, or let CARTOGRAPHER_CACHE name a folder on another disk."
+        return "the disk is full: free some space, or let CARTOGRAPHER_CACHE name a folder on another disk"
     if re.search(r"missing|unable to read|bad object|could not fetch .* from promisor|lazy fetching disabled", stderr):
-        return "The clone lacks objects (a partial or damaged clone): `git fetch --refetch --no-filter` brings them."
+        return "the clone lacks objects (a partial or damaged clone): `git fetch --refetch --no-filter` brings them"
     if "not a git repository" in stderr:
-        return "Give the path of a clone (bare or not), or an unpacked tree with --source."
+        return "give the path of a clone (bare or not), or an unpacked tree with --source"
     return None
 
 

@@ -83,7 +83,7 @@ class GitTree:
         except CheckoutError as error:
             raise CheckoutError(
                 f"the folders of commit {resolved.commit[:12]} cannot be read: {error.message}", where=described,
-                hint="A treeless or damaged clone: `git fetch --refetch --no-filter` brings what it lacks.",
+                hint="a treeless or damaged clone: `git fetch --refetch --no-filter` brings what it lacks",
             ) from error
         self._files = listing.files
         self._by_path = {file.path: file for file in listing.files}
@@ -105,7 +105,7 @@ class GitTree:
             raise CheckoutError(f"{self.info.tag} has no such file", where=where)
         raise CheckoutError(
             "the clone lacks the content of this file", where=where,
-            hint="A partial or damaged clone: `git fetch --refetch --no-filter` brings what it lacks.",
+            hint="a partial or damaged clone: `git fetch --refetch --no-filter` brings what it lacks",
         )
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -152,7 +152,7 @@ class GitTree:
             raise CheckoutError(
                 f"the clone lacks the content of {len(self._missing)} of {len(self._files)} files of {self.info.tag}, "
                 f"{LANDMARKS[0]} among them (a blobless clone)", where=described,
-                hint=f"`git -C {described} fetch --refetch --no-filter` completes it; or build from a clone of our own, without --repo.",
+                hint=f"`git -C {described} fetch --refetch --no-filter` completes it; or build from a clone of our own, without --repo",
             )
 
 

@@ -58,7 +58,7 @@ def find_site(python: Path | None) -> Path:
     if not origin:
         raise CheckoutError(
             "torch is not installed for this Python", where=str(python) if python else None,
-            hint="Install torch, or read a wheel (--from wheel) or the repository (no --source at all).",
+            hint="install torch, or read a wheel (--from wheel) or the repository (no --source at all)",
         )
     return Path(origin).resolve().parent.parent
 

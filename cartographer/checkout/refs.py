@@ -35,7 +35,7 @@ class Resolved:
 def check_version(version: str) -> str:
     """A version that is safe to hand to git; raises UsageError for a text that cannot be a name."""
     if not version or version.startswith("-") or _FORBIDDEN.search(version):
-        raise UsageError(f"not the name of a release, branch or commit: {version!r}", hint="Write it as v2.11.0 or 2.11.0.")
+        raise UsageError(f"not the name of a release, branch or commit: {version!r}", hint="write it as v2.11.0 or 2.11.0")
     return version
 
 
@@ -105,7 +105,7 @@ def near_misses(version: str, known: Iterable[str], count: int = 5) -> tuple[str
 def unknown_version(version: str, known: Iterable[str], where: str) -> UnknownVersion:
     """The error for a version that does not exist, with near misses."""
     near = near_misses(version, known)
-    hint = f"Did you mean {', '.join(near)}?" if near else "`git tag` in the repository lists its releases."
+    hint = f"did you mean {', '.join(near)}?" if near else "`git tag` in the repository lists its releases"
     return UnknownVersion(f"no tag, branch or commit {version!r}", where=where, hint=hint)
 
 

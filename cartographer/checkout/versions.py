@@ -70,7 +70,7 @@ def too_old(why: str, where: str) -> CheckoutError:
     """The error for a PyTorch from before there was a list of operators."""
     return CheckoutError(
         f"this PyTorch is too old: {why}", where=where,
-        hint="The oldest release that can be built is v1.0.0: before it most operators were declared in Declarations.cwrap and bound by hand.",
+        hint="the oldest release that can be built is v1.0.0: before it most operators were declared in Declarations.cwrap and bound by hand",
     )
 
 
@@ -88,7 +88,7 @@ def require_pytorch(has: Callable[[str], bool], where: str) -> None:
     if lacking:
         raise CheckoutError(
             f"not a PyTorch tree: looked for {' and '.join(LANDMARKS)}, and found no {' and no '.join(lacking)}", where=where,
-            hint="Name the top folder of PyTorch's source, the one that holds aten/, c10/ and torch/.",
+            hint="name the top folder of PyTorch's source, the one that holds aten/, c10/ and torch/",
         )
 
 

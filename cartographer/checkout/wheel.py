@@ -72,7 +72,7 @@ class WheelTree:
         if LANDMARKS[0] not in self._packed:
             raise CheckoutError(
                 f"the wheel of {self.info.version} carries no operator list: looked for torchgen/packaged/ATen/native/native_functions.yaml",
-                where=str(members.path), hint="Wheels carry it since 1.12. For an older release use the clone: leave out --from wheel.",
+                where=str(members.path), hint="wheels carry it since 1.12; for an older release use the clone: leave out --from wheel",
             )
 
     def files(self) -> tuple[TreeFile, ...]:
@@ -85,7 +85,7 @@ class WheelTree:
         if packed is None:
             shipped = self.availability(path) is Availability.ABSENT
             why = f"{self.info.version} has no such file" if shipped else "a wheel does not carry this file"
-            raise CheckoutError(why, where=f"{self.info.described}:{path}", hint=None if shipped else "The clone has it: build without --from wheel.")
+            raise CheckoutError(why, where=f"{self.info.described}:{path}", hint=None if shipped else "the clone has it: build without --from wheel")
         return unwrapped(packed.member, self._members.read(packed.member))
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -123,7 +123,7 @@ class WheelTree:
         if _VERSION_PY not in names:
             raise CheckoutError(
                 f"not a wheel of torch: looked for {_VERSION_PY}", where=str(self._members.path),
-                hint="Give a torch-VERSION-...whl file from the package index.",
+                hint="give a torch-VERSION-...whl file from the package index",
             )
         version, commit = read_version_py(self._members.read(_VERSION_PY).decode("utf-8", "replace"))
         if version is None:
@@ -158,5 +158,5 @@ def open_wheel(path: Path, cache: Cache, only: Callable[[str], bool] | None = No
     """Open a .whl file as a tree. Raises CheckoutError."""
     real = path.expanduser().absolute()
     if not real.is_file():
-        raise CheckoutError("no such wheel", where=str(real), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`.")
+        raise CheckoutError("no such wheel", where=str(real), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`")
     return WheelTree(WheelArchive(real), cache, only)

@@ -65,7 +65,8 @@ def generated_files(files: Mapping[str, bytes], paths: Container[str] | None = N
 
 def files_of(sources: Sources, paths: Container[str] | None = None) -> tuple[GeneratedFile, ...]:
     """The generated files, sorted by name; a name with a placeholder, `{name}_ops.h`, is for many files. `paths` are all paths of
-    the tree: a template that is not among them is not named."""
+    the tree: a template that is not among them is not named.
+    """
     files = sources.files
     found: dict[tuple[str, str], GeneratedFile] = {}
     modules = [GEN, *sorted(p.rpartition("/")[2] for p in files if p.startswith("tools/autograd/gen_"))]

@@ -94,7 +94,8 @@ def saved_variables(
     formula: str, names: Iterable[tuple[str, bool]], table: tuple[Replacement, ...],
 ) -> tuple[str, list[Saved]]:
     """The formula after replacement, and what it saves of the variables in `names`: pairs (name, whether it is an
-    optional text: those are unwrapped in the formula)."""
+    optional text: those are unwrapped in the formula).
+    """
     saved: list[Saved] = []
     for name, optional_text in names:
         if name not in formula:

@@ -29,7 +29,8 @@ def kernel_changes(
     was: ComparedOperator, now: ComparedOperator, old: Bodies, new: Bodies, told: Container[tuple[str, str]] = (), *, ways: bool = True,
 ) -> Iterator[Change]:
     """The changes of an operator's kernels; one that is equal for several backends is one change. `told`: (operator, backend) of kernels that
-    were added, removed or renamed, which are reported already; `ways`: whether both sides can show every function on the way."""
+    were added, removed or renamed, which are reported already; `ways`: whether both sides can show every function on the way.
+    """
     pairs: dict[tuple[int, int], tuple[Chain, Chain, list[str]]] = {}
     for backend in was.chains:
         if backend not in now.chains or (now.name, backend) in told:

@@ -64,9 +64,9 @@ def check(selection: Selection, old: OperatorList, new: OperatorList) -> tuple[s
     spelled = {key.lower(): key for key in sorted(known)}
     if selection.backend and selection.backend.lower() not in spelled:
         near = [spelled[key] for key in get_close_matches(selection.backend.lower(), spelled, 3, 0.5)]
-        raise CompareError(f"neither release has the dispatch key {selection.backend!r}", hint=f"Did you mean {', '.join(near)}?" if near else None)
+        raise CompareError(f"neither release has the dispatch key {selection.backend!r}", hint=f"did you mean {', '.join(near)}?" if near else None)
     if unknown := sorted(set(selection.kinds) - KINDS):
         near = get_close_matches(unknown[0], sorted(KINDS), 3, 0.5)
-        raise CompareError(f"there is no kind of change {unknown[0]!r}", hint=f"Did you mean {', '.join(near)}?" if near else "Kinds: " + ", ".join(sorted(KINDS)))
+        raise CompareError(f"there is no kind of change {unknown[0]!r}", hint=f"did you mean {', '.join(near)}?" if near else "kinds: " + ", ".join(sorted(KINDS)))
     names = {row.name for row in rows}
     return tuple(f"no operator of either release is called {glob}" for glob in selection.ops if not any(_matches(name, glob) for name in names))

@@ -35,7 +35,7 @@ def load(data: bytes, path: str = PATH) -> tuple[NativeFunction, ...]:
     if errors:
         raise gathered(errors, path)
     if not functions:
-        raise DeclarationError("this file lists no operators", where=path, hint="It may be cut short: bring the source again.")
+        raise DeclarationError("this file lists no operators", where=path, hint="it may be cut short: bring the source again")
     return tuple(functions)
 
 

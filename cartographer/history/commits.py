@@ -78,7 +78,7 @@ def read(git: Git, commit: str) -> Commits:
             boundary=frozenset(index[row[0]] for row in rows if row[0] in shallow),
         )
     except LookupError as error:
-        raise HistoryError("git lists commits in a form that we cannot read", where=str(git.folder), hint="Try `git fsck`.") from error
+        raise HistoryError("git lists commits in a form that we cannot read", where=str(git.folder), hint="try `git fsck`") from error
 
 
 def _shallow(git: Git) -> frozenset[str]:

@@ -86,7 +86,7 @@ def parse(chunks: Iterable[bytes]) -> Iterator[Event]:
     try:
         yield from _events(chunks)
     except (IndexError, ValueError, OverflowError) as error:
-        raise HistoryError("git tells differences in a form that we cannot read", hint="Try `git fsck`.") from error
+        raise HistoryError("git tells differences in a form that we cannot read", hint="try `git fsck`") from error
 
 
 def _events(chunks: Iterable[bytes]) -> Iterator[Event]:

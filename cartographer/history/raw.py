@@ -34,7 +34,7 @@ def events(git: Git, commits: Commits, wanted: Sequence[int]) -> Iterator[tuple[
         else:
             yield commit, []
     if not stream.close():
-        raise HistoryError("git could not list what changed", where=str(git.folder), hint="This clone may lack trees.")
+        raise HistoryError("git could not list what changed", where=str(git.folder), hint="this clone may lack trees")
 
 
 def parse(pieces: Iterator[bytes]) -> Iterator[tuple[str, list[Row]]]:
@@ -50,7 +50,7 @@ def parse(pieces: Iterator[bytes]) -> Iterator[tuple[str, list[Row]]]:
         try:
             rows += _rows(word, words)
         except (ValueError, StopIteration) as error:
-            raise HistoryError("git lists changes in a form that we cannot read", hint="Try `git fsck`.") from error
+            raise HistoryError("git lists changes in a form that we cannot read", hint="try `git fsck`") from error
     if name:
         yield name, rows
 

@@ -103,7 +103,7 @@ class Walk:
         if old is None:
             raise HistoryError(
                 f"{self.commits.ids[commit]} changes a file that is not there before", where=change.path.decode("utf-8", "replace"),
-                hint="The kept history may be damaged: `cartographer clean` removes it.",
+                hint="the kept history may be damaged: `cartographer clean` removes it",
             )  # fmt: skip
         names = (*old.names, source) if source else old.names
         if not change.blob:

@@ -82,7 +82,7 @@ class Stream:
         try:
             return self._told_by(part, *askers)
         except EOFError as error:
-            raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="Try `git fsck`.") from error
+            raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="try `git fsck`") from error
         except BaseException:
             for asker in askers:
                 asker.close()  # what it has still to say is not the answer to the next question
@@ -98,7 +98,7 @@ class Stream:
             # Git died, most likely because of a blob that this clone lacks. Find the commits concerned, and go around.
             found = self._gaps.concerned(rest[reached:])
             if not found:
-                raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="Try `git fsck`.")
+                raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="try `git fsck`")
             bad |= found
             rest = [commit for commit in rest[reached:] if commit not in found]
         good = [commit for commit in part if commit not in bad]

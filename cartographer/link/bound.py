@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds values that are known when a function is entered: template arguments of a registration, as in
-`TORCH_FN(QLinearInt8<true>::run)` (there `ReluFused`), and what a call passes for parameters."""
+`TORCH_FN(QLinearInt8<true>::run)` (there `ReluFused`), and what a call passes for parameters.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +97,8 @@ class Binder:
 
     def of(self, call: Call, inside: Defined, target: Defined, outer: Bound = ()) -> Bound:
         """The values that a call in `inside` gives to parameters of `target` and of its templates, for those parameters that conditions in it
-        ask for; `outer` are the values that are known in `inside`."""
+        ask for; `outer` are the values that are known in `inside`.
+        """
         asked, classes = self._asked_of(target), tuple(self._classes(call, inside, target))
         if not asked:
             return classes

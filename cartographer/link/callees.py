@@ -60,7 +60,8 @@ class Below:
 @dataclass(frozen=True)
 class Callees:
     """Judges called operators; `work_of` gives the steps of one on a key (None while they are being computed), `callers` tells how many
-    bodies call it, `questions` are the operators that read no data of a tensor."""
+    bodies call it, `questions` are the operators that read no data of a tensor.
+    """
 
     tree: Tree
     work_of: Callable[[Operator, str], Below | None]
@@ -80,7 +81,8 @@ class Callees:
 
     def shown(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
         """The steps for the operators that a body calls, each with the helper of the same file that contains the call. Operators that only ask
-        about a tensor are left out; so are views, and operators that return no tensor, when there are many others."""
+        about a tensor are left out; so are views, and operators that return no tensor, when there are many others.
+        """
         if not calls:
             return []
         shapes = self.tree.by_name.shapes
@@ -114,7 +116,8 @@ class Callees:
 
     def for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
         """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices, and for tensors of
-        another layout."""
+        another layout.
+        """
         if key not in DENSE:
             return []
         sites = self.tree.graph(device_of_key(key)).sites(start)
@@ -186,7 +189,8 @@ class Callees:
 
     def own(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
         """The operators that the entry itself, or a function of its file, calls in any case besides its own way: those that do
-        part of the work and are not called everywhere."""
+        part of the work and are not called everywhere.
+        """
         near = (c for c in calls if not c.hops or (len(c.hops) == 1 and c.hops[0].path == start.path))
         found = [c for c in near if c.site.called is not None and _in_any_case(c, operator) and self._does_work(self._target(c, operator), operator, key)]
         return [s for c in found[:BESIDES] for s in (*(definition_step("kernel", h) for h in c.hops), self._step(c, key))]
@@ -213,7 +217,8 @@ class Callees:
 
     def onward(self, calls: tuple[OperatorCall, ...], defined: Defined, operator: Operator, key: str) -> Below:
         """The chain of the called operator that is the work itself: one with a name like this operator's, else the first that is
-        not called everywhere and gets to the device."""
+        not called everywhere and gets to the device.
+        """
         search = self.tree.search(key)
         candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not search.aside(c.site)]
         if defined.device:  # written for one device: what it calls from everywhere are tools

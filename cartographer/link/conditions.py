@@ -241,7 +241,8 @@ def has_rivals(conditions: Conditions, others: Iterable[Conditions]) -> bool:
 
 def rule_out(conditions: Conditions, answers: frozenset[str]) -> bool:
     """Whether conditions cannot all hold for tensors of a device and layout. When they ask for that layout of one tensor, others may be
-    dense: `mat1.layout() == kSparseCsr` and `mat2.layout() == kStrided`."""
+    dense: `mat1.layout() == kSparseCsr` and `mat2.layout() == kStrided`.
+    """
     refused = [condition for condition in conditions if holds(condition, answers) is False]
     if not refused or answers.isdisjoint(LAYOUTS):
         return bool(refused)

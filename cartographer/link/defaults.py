@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Uses the defaults of an operator's arguments to judge the conditions on its ways: what holds for them is what most people run
 (`int reduction=Mean` and `reduction == Reduction::Mean`), also of ways that one number distinguishes, as `p == 2` and `p == 1`
-(`Scalar ord=2`)."""
+(`Scalar ord=2`).
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ _OTHERWISE = 2.5  # what a way costs more that the default of an argument does n
 @lru_cache(maxsize=65536)
 def by_default(conditions: Conditions, schema: str, names: tuple[str, ...] = ()) -> float:
     """What conditions add to, or take off, the cost of a way, given the defaults of an operator's arguments: conditions that the defaults meet
-    are no special case, those that they rule out are one. `names` are the names of the arguments in the entry's function."""
+    are no special case, those that they rule out are one. `names` are the names of the arguments in the entry's function.
+    """
     values = _values(schema, names) if conditions else {}
     if not values:
         return 0.0

@@ -79,7 +79,8 @@ class Hierarchy:
 
     def of(self, declared: str, names: Names, scope: Scope) -> tuple[Defined, ...] | None:
         """The class that a declared type names, with all classes that derive from it; () when the type is not a class of kernels' code,
-        None when nothing tells the type."""
+        None when nothing tells the type.
+        """
         known = False
         for word in _words(declared):
             for cls in names.classes(word, scope):

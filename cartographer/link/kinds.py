@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds the classes of types of a function's local variables, by which overloads of an operator are chosen:
-`Storage storage(…); result.set_(storage, 0, {0}, {});`."""
+`Storage storage(…); result.set_(storage, 0, {0}, {});`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds loops over the elements of tensors that a CPU kernel's function contains itself, without a launcher:
-`for (…) { data[i] = …; }`, also as copies of memory, or as sorting by the standard library."""
+`for (…) { data[i] = …; }`, also as copies of memory, or as sorting by the standard library.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recognizes kernels that only raise an error since the real one is missing, as `convolution_overrideable` does for every backend that
-has no convolution of its own, or MIOpen's operators in a CUDA build."""
+has no convolution of its own, or MIOpen's operators in a CUDA build.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,8 @@ class Settings:
 
     def rank(self, conditions: Conditions) -> int | None:
         """The index of a `case` among conditions in the list of choices, in the order of the context; None when the context has no list
-        of its kind."""
+        of its kind.
+        """
         for label in conditions if self._orders else ():
             match = _COMPARED.fullmatch(label) if label.startswith("case ") else None
             if match is not None and match[1] in self._orders:

@@ -59,7 +59,8 @@ class Usual:
 
     def cost(self, conditions: Conditions, inside: Defined) -> tuple[float, bool]:
         """What conditions in a function add to, or take off, the cost of a way, beyond what their texts alone say; and whether most
-        people's calls do not meet them."""
+        people's calls do not meet them.
+        """
         answers = [self.answer(condition, inside) for condition in conditions]
         told = [(weight((c,)), a) for c, a in zip(conditions, answers, strict=True) if a is not None]
         unusual = max((max(0.0, UNUSUAL - said) for said, answer in told if not answer), default=0.0)

@@ -130,7 +130,7 @@ def every_release(repo: str | None, sources: Sequence[str], progress: Progress, 
         return tuple(SourceRequest(source=str(wheel)) for wheel in wheels)
     git_dir = find_git_dir(Path(repo)) if repo else None
     if repo and git_dir is None and Path(repo).exists():  # no address either
-        raise CheckoutError("not a git repository", where=repo, hint="--repo takes the path or URL of a clone of PyTorch; unpacked trees go to --source, one by one.")
+        raise CheckoutError("not a git repository", where=repo, hint="--repo takes the path or URL of a clone of PyTorch; unpacked trees go to --source, one by one")
     known = repository_refs(Git(git_dir)) if git_dir else remote_tags(repo, progress, offline=offline)
     tags = sorted((ref.removeprefix("refs/tags/") for ref in known if ref.startswith("refs/tags/")), key=refs.release_order)
     releases = [tag for tag in tags if refs.is_release(tag)]

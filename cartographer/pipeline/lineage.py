@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Follows operators over the operator lists of many releases. What changed in each step is kept in the cache by content, so that
-no release is read twice."""
+no release is read twice.
+"""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple
     """The operator list that one argument means, and the database when it is an atlas."""
     path = Path(text)
     if not path.exists() and (text.startswith(("/", ".", "~")) or path.suffix in (".whl", ".db")):
-        raise CompareError("there is no such file or folder", where=text, hint="Name an atlas, a tree, a wheel, or a tag such as v2.11.0.")
+        raise CompareError("there is no such file or folder", where=text, hint="name an atlas, a tree, a wheel, or a tag such as v2.11.0")
     db = path if path.suffix == ".db" else path / database.FILE_NAME if (path / database.FILE_NAME).is_file() else None
     if db is None and not path.exists() and repo is None and not wheel:
         db = _known(text)

@@ -124,12 +124,12 @@ def ask(python: str, spaces: Sequence[str] = (), seconds: float = 600) -> Runnin
     try:
         done = subprocess.run([python, "-c", SCRIPT, *spaces], capture_output=True, text=True, timeout=seconds, check=False)
     except FileNotFoundError as error:
-        raise CheckoutError(f"no Python at {python}", hint="Give one that has torch with --python PATH.") from error
+        raise CheckoutError(f"no Python at {python}", hint="give one that has torch with --python PATH") from error
     except subprocess.TimeoutExpired as error:
         raise CheckoutError(f"{python} did not answer within {seconds:.0f} s") from error
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or ["no output"]
-        raise CheckoutError(f"{python} cannot tell about torch: {last[0]}", hint="Give a Python that has torch with --python PATH.")
+        raise CheckoutError(f"{python} cannot tell about torch: {last[0]}", hint="give a Python that has torch with --python PATH")
     return read(done.stdout)
 
 

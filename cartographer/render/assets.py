@@ -26,7 +26,7 @@ def collect() -> tuple[Mapping[str, str], Mapping[str, bytes]]:
     """The files of the front end: (name in site/ -> address in the atlas, address -> bytes)."""
     source = resources.folder("site")
     if not source.is_dir():
-        raise RenderError("the front end's files are missing", where=str(source), hint="Install cartographer again.")
+        raise RenderError("the front end's files are missing", where=str(source), hint="install cartographer again")
     addresses, contents = {}, {}
     for path in sorted(source.iterdir()):
         if path.suffix not in _ENDINGS or not path.is_file():

@@ -135,7 +135,7 @@ def write(
     except OSError as error:
         raise RenderError(
             f"a page cannot be written: {error.strerror or error}", where=error.filename or str(out),
-            hint="Check the space and the rights there, or name another folder with --out; an atlas that was there before is untouched.",
+            hint="check the space and the rights there, or name another folder with --out; an atlas that was there before is untouched",
         ) from error
     finally:
         _press = None

@@ -61,7 +61,8 @@ _PLAIN = possessive(
 
 def abridged(data: bytes) -> bytes:
     """The text with uninteresting statements of functions replaced by `0` on their last line, and without comments between definitions.
-    Lines keep their numbers. From where the text is unusual, it is left as it is."""
+    Lines keep their numbers. From where the text is unusual, it is left as it is.
+    """
     return _Abridgement(data).read() if _is_usual(data) else data
 
 

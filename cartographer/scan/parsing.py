@@ -37,7 +37,7 @@ def _parser(name: str) -> tree_sitter.Parser:
     except (ValueError, TypeError) as error:  # another version of the interface between the two
         raise ScanError(
             f"the package tree-sitter-{name} does not fit the tree-sitter that is installed: {error}",
-            hint=f"Bring both up to date: pip install -U tree-sitter tree-sitter-{name}",
+            hint=f"bring both up to date: pip install -U tree-sitter tree-sitter-{name}",
         ) from error
 
 
