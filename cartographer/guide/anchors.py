@@ -37,7 +37,7 @@ PAGES = {
 class Answer:
     """What an anchor resolves to in this atlas. `page` names one of its pages: ("operator", base), ("file", path), ("guide", slug)...
 
-    `stale` says what does not hold; then nothing else is to be believed.
+    `stale` says what does not hold; if it is set, the other fields mean nothing.
     """
 
     text: str

@@ -38,7 +38,7 @@ class Counts:
         return self._layers_seen.touches() if self._sums else ()
 
     def count(self, name: str) -> tuple[int | None, str]:
-        """(the value, its receipt); (None, "") for a count that nobody knows.
+        """A count by its name, as (the value, how it was counted); (None, "") for a name that is not known.
 
         `registrations_KEY` and `tag_NAME` count operators by a dispatch key's registration and by a tag, `layers_OP` and
         `acting_OP` the layers of one operator.

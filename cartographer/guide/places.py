@@ -63,7 +63,7 @@ _PURPOSES = {
 def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
     """The places in the order in which one would go through them: declaration, kernels, derivative, bindings, docs, tests, owners.
 
-    A place that several overloads or backends share stands once, with all that it is.
+    A place that several overloads or backends share is listed once, with everything that it is.
     """
     overloads = tuple(overloads)
     found: dict[tuple[str, int], Touch] = {}

@@ -26,7 +26,7 @@ def of_operator(ages: Ages, operator: Operator, extent: Extent) -> dict[str, str
     """When the parts of an operator came in: the oldest surviving line of each, as an ISO day.
 
     Keys: "declared", "kernel" (the oldest of all backends), "kernel.CUDA" and so on, "derivative".
-    `extent` gives the first and last line of the definition that stands at a place.
+    `extent` gives the first and last line of the definition at a place.
     """
     declared = operator.declared
     found = {"declared": _oldest(ages, [(declared.path, declared.line, declared.end_line or declared.line)])}

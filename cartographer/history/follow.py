@@ -49,8 +49,8 @@ def _leaves_a_choice(changes: list[Change]) -> bool:
 
 
 def source(git: Git, before: str, after: str, path: bytes, gone: Iterable[bytes]) -> bytes | None:
-    """Which of the gone files became `path`, as git finds renames when it follows that one file; b"" when none did, None when one of
-    them is not here.
+    """The gone file that became `path`, found as git finds renames when it follows that one file; b"" when none did, None when the clone
+    lacks one of them.
     """
     names = [f":(top,literal){name.decode('utf-8', 'surrogateescape')}" for name in (path, *sorted(gone))]
     out = git.attempt("diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", before, after, "--", *names)

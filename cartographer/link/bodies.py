@@ -340,7 +340,7 @@ class Bodies:
         return dict.fromkeys(c.template for d in self.index.named(function) if self.follows(d) for c in d.fact.calls if bare(c.name) in _MAKERS)
 
     def made(self, spot: Spot) -> frozenset[str]:
-        """The names of the classes of which a variable's object is one, where the function that gives it makes them:
+        """The names of the classes that the function whose result a variable holds constructs:
         `auto quantizer = make_per_channel_affine_quantizer(…);`.
         """
         function = self.variables(spot.inside).results.get(first_member(spot.call.name), "")

@@ -147,7 +147,7 @@ class Callees:
         return served(step, key, called.operators, self.tree.by_name.by_name) if key in MAIN and called is not None else step
 
     def beside(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> list[Step]:
-        """Operators that bear this one's name among others and that the entry calls where run time decides:
+        """The operators whose name contains this operator's and that the entry calls under conditions of run time:
         `at::cudnn_batch_norm_backward` beside the kernels of `batch_norm_backward`.
         """
         own = operator.base.strip("_")
@@ -159,9 +159,9 @@ class Callees:
         ][:BRANCHES]  # fmt: skip
 
     def roads(self, calls: tuple[OperatorCall, ...], main: Way, start: Defined, operator: Operator, key: str) -> list[tuple[Step, int]]:
-        """The operators whose call is a road of its own: by which the entry's body is left, `if (…) { self.scatter_add_(…); return; }`, or on
-        the other side of an `if` around the main way; the latter with the number of its functions that are passed before, others
-        with -1. Of many those that fewest others call, and those that all take who go there.
+        """The operators whose call is an alternative to the main way: the entry returns after it, `if (…) { self.scatter_add_(…); return; }`, or it is
+        on the other side of an `if` around the main way; the latter with the number of functions of the way before it, the former
+        with -1. When there are many, those that the fewest other operators call.
         """
         left = {way_out.condition for way_out in start.fact.exits}
         sides = [c for c in calls if c.site.conditions and c.hops == main.hops[: len(c.hops)] and not c.is_sign] if main.site.conditions else ()
@@ -172,7 +172,7 @@ class Callees:
         return [(self._step(c, key), len(c.hops) if id(c) in there else -1) for c in found if c in ranked[:BESIDES]]
 
     def for_most_types(self, calls: tuple[OperatorCall, ...], main: Way, operator: Operator, key: str) -> Below:
-        """The chain of the operator that the entry itself calls for the types that most tensors have, where the main way is for others:
+        """The chain of the operator that the entry itself calls for the types that most tensors have, when the main way is for other types:
         `if (!self.is_complex()) { return at::dot(self, other); }`.
         """
         for call in calls if any(map(of_few_types, main.site.conditions)) else ():

@@ -57,8 +57,8 @@ def chains(operators: Iterable[Operator], facts: Mapping[str, FileFacts], source
 
 
 def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
-    """The chains of all operators on a prepared tree. Chains of different devices share only the tree and the counted callers:
-    a second process makes about half of them.
+    """The chains of all operators on a prepared tree. Chains of different devices share only the tree and the counted callers,
+    so a second process makes about half of them.
     """
     maker = ChainMaker(tree)
     _ = maker.callers, maker.questions

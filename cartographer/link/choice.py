@@ -146,7 +146,7 @@ def _same_types(way: Way, start: Defined) -> float:
 
 
 def beside(ways: list[Way]) -> list[Way]:
-    """The ways worth showing beside the first; loops beside a stub come last, those that functions write themselves last of all."""
+    """The ways worth showing beside the first; loops beside a stub come last, and after them the loops that functions contain themselves."""
     main = ways[0]
     near = (w for w in ways[1:] if w.cost <= main.cost + _allowance(w, main) and w.site.kind != "dispatch" and (w.site.library != COPIES or _instead(w, main)))
     libraries = {id(w.at) for w in ways if w.site.kind == "library"}

@@ -79,7 +79,7 @@ def _cover(one: str, other: str) -> bool:
 
 def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
     """The conditions around a call: those of `#if`, the negated ones under which the function was left before, and those of its own blocks.
-    Ways out count where they are an alternative, that is where something else runs: not where there is nothing to do, nor on other
+    Early exits count only where something else runs under them: not where there is nothing to do, nor on other
     platforms.
     """
     own = call.conditions
@@ -105,8 +105,8 @@ def together(outer: Conditions, inner: Conditions) -> Conditions:
 
 
 def either(one: Conditions, other: Conditions) -> Conditions:
-    """The conditions of what is reached in two ways: those that both lists have, and the rest joined by `||` where it
-    is no choice of all there is. Where that would be too long the first way's conditions stand for it, as one case of several.
+    """The conditions of what is reached in two ways: those that both lists have, and the rest joined by `||`, unless the two rests together
+    always hold. Where that would be too long, the first way's conditions are shown as one case of several.
     """
     if one == other or not one or not other:
         return one and other
@@ -138,8 +138,8 @@ def either_text(one: str, other: str) -> str:
 
 @lru_cache(maxsize=65536)
 def weight(conditions: Conditions) -> float:
-    """What conditions add to the cost of a way: special cases cost more than the general one, `else` and `default`. Memory in
-    order, and room for vector instructions, is what most people have.
+    """What conditions add to the cost of a way: special cases cost more than the general one, `else` and `default`. Conditions that most
+    tensors meet, such as memory in order and room for vector instructions, cost nothing.
     """
     return sum(map(_weight, conditions))
 
@@ -221,7 +221,7 @@ def _denied(condition: str) -> str:
 
 def optional(conditions: Conditions, every: set[str], left: frozenset[str]) -> bool:
     """Whether the innermost condition only adds a step, instead of choosing a side: there is no other side, the function goes on
-    after it, and it asks for no emptiness.
+    after it, and the condition does not ask whether something is empty.
     """
     if not conditions or conditions[-1].startswith(("case ", "default")) or negation(conditions[-1]):
         return False
@@ -265,8 +265,8 @@ def holds(condition: str, answers: frozenset[str]) -> bool | None:
 
 @lru_cache(maxsize=65536)
 def never(condition: str, answers: frozenset[str], first: str) -> bool:
-    """Whether a condition cannot hold where the first tensor has this device and layout: those beside it may be dense, so what
-    their layout alone would decide is open. `first` is its name.
+    """Whether a condition cannot hold when the first tensor has this device and layout. Other tensors may be dense, so what
+    their layout alone would decide stays open. `first` is the first tensor's name.
     """
     dense = answers.difference(LAYOUTS)
 

@@ -58,8 +58,8 @@ def is_former(name: str) -> bool:
 
 
 def continued(start: Defined, target: Defined) -> float:
-    """What a way costs less because the function that it enters continues the work of the caller, by their names: `f` continues in
-    `f_impl`, and `f_out` in `f`; what else is called besides comes before or after the work.
+    """How much less a way costs because the function that it enters continues the caller's work, judged by their names: `f` continues in
+    `f_impl`, and `f_out` in `f`; other calls come before or after the work.
     """
     name, inner = start.name, target.name
     if inner.startswith(name) and inner[len(name) :] in _PARTS:
@@ -68,8 +68,8 @@ def continued(start: Defined, target: Defined) -> float:
 
 
 def order(site: Site) -> float:
-    """The cost of a site's place in its body: the first of two equal ways comes first, the general case before special ones: no condition, `else` and
-    `default` before `if` and `case`.
+    """The cost of a site's place in its body: of two equal ways the first in the text is cheaper, and the general case (no condition, `else`,
+    `default`) is cheaper than special ones (`if`, `case`).
     """
     branch = weight(site.conditions) + (_OPTIONAL if site.optional else 0.0) if site.conditions else 0.0
     return min(site.order, 900) * 1e-4 + branch + site.without

@@ -125,8 +125,8 @@ class Descent:
         return known
 
     def beyond(self, defined: Defined, operator: Operator, key: str) -> Below:
-        """Where a composite goes on, when another operator calls it: through the called operator that bears its name or a part
-        of it. `works` says whether any of those that it calls gets to the device.
+        """How a chain continues below a composite that another operator calls: through the called operator whose name is, or contains a part
+        of, the composite's. `works` says whether any of the called operators gets to the device.
         """
         onward = self.callees.onward(self.tree.search(key).reach(defined).operators, defined, operator, key)
         return replace(onward, steps=()) if onward.strange else onward

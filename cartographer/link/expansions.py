@@ -48,8 +48,8 @@ class Expansions:
     ours: Callable[[str], bool]
 
     def sites(self, macro: str, arguments: tuple[str, ...], spot: Spot, depth: int = 0) -> Iterator[Site]:
-        """What a macro of the same file, or of a header of kernels, does with these arguments, macros inside it included.
-        What stands in a header's macro is placed where it is used.
+        """The sites that a macro of the same file, or of a header of kernels, makes with these arguments, macros inside it included.
+        Those that come from a header's macro are placed where it is used.
         """
         found = self._in_force(macro, spot)
         if found is None or depth > 3:

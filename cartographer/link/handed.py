@@ -68,8 +68,8 @@ class Handed:
             yield from found
 
     def strings(self, spot: Spot) -> Iterator[Given]:
-        """Device code as text among the arguments: variables made by `jiterator_stringify`, compiled at run time; those of
-        other functions are not seen.
+        """Device code as text among the arguments: variables made by `jiterator_stringify`, compiled at run time; variables of
+        other functions are not known here.
         """
         for argument in spot.call.arguments[1:]:
             if argument in self.index.also_stringified:
@@ -100,7 +100,7 @@ class Handed:
             yield from re.findall(rf"\b{argument}\s*=\s*([^;]*);", self.bodies.variables(spot.inside).text)
 
     def pointed(self, name: str, spot: Spot) -> Iterator[Defined]:
-        """The functions to which a variable points that is called, whatever functions bear its name elsewhere: `auto launch = &run;
+        """The functions to which a variable points that is called, even when functions of its name exist elsewhere: `auto launch = &run;
         launch(params);`, `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`.
         """
         if spot.call.form != "call" or "::" in name:
@@ -144,8 +144,8 @@ class Handed:
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
 
     def is_up_to(self, cls: Defined, spot: Spot, called: Callable[[str, Spot], tuple[tuple[Defined, ...], str]]) -> bool:
-        """Whether a function of the tree that is handed a class, or an object of it, calls its methods: then it decides which of them
-        run: `GRUCell<CellParams>{}(input, hx, CellParams{…})`. `called` tells the methods that a call means.
+        """Whether a function of the tree that gets a class, or an object of it, calls its methods, and so decides which of them
+        run: `GRUCell<CellParams>{}(input, hx, CellParams{…})`. `called` gives the methods that a call means.
         """
         methods = {d.name for d in self.index.methods.get((cls.path, cls.segments), ())}
         for other in self.bodies.of(spot.inside).spots:
@@ -165,7 +165,7 @@ class Handed:
 
     def kernels(self, name: str, spot: Spot, arguments: int | None = None) -> tuple[Defined, ...]:
         """The `__global__` functions that a launch can mean; through a pointer, those that are assigned to it; through a
-        callback's parameter, those that are handed to the callback.
+        callback's parameter, those that are passed to the callback.
         """
         scope, inside = spot.scope, spot.inside
         found = self.names.functions(name, scope, arguments) or self.names.functions(name, scope)

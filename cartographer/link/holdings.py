@@ -38,8 +38,8 @@ class Holdings:
         self._callable: dict[str, bool] = {}
 
     def of(self, spot: Spot) -> tuple[Holding, ...]:
-        """The variables among the arguments of a call, those of the file too; of an object that is made and called in one, those among
-        the arguments of that call.
+        """What each variable among the arguments of a call holds, variables of the file included; for an object that is made and called in one
+        expression, the arguments of that call.
         """
         at = (id(spot.inside), spot.order)
         known = self._known.get(at)

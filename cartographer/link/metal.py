@@ -47,8 +47,8 @@ class MetalKernels:
                         self._arguments[fact.name] = fact.specialization
 
     def find(self, asked: Iterable[str], given: Iterable[str], held: Iterable[str] = ()) -> list[Given]:
-        """The kernels that a request can mean: its own literals, or literals of callers put before or after them; what variables
-        hold may stand further on in a name.
+        """The kernels that a request can mean: by its own literals, or with literals of callers before or after them; what variables
+        hold may be further on in a name.
         """
         asked, given = list(asked), list(given)
         near = [*given, *held]

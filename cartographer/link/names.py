@@ -138,8 +138,8 @@ def wanted_of(name: str) -> tuple[str, ...]:
 
 
 def namespace_rank(own: tuple[str, ...], wanted: tuple[str, ...], scope: tuple[str, ...]) -> int | None:
-    """How far out from `scope` the name `wanted` meets a definition called `own`; None if it cannot.
-    Qualified names may also be reached through `using`, which costs more than any nesting.
+    """How many namespaces out from `scope` the name `wanted` reaches a definition called `own`; None when it cannot.
+    Qualified names may also be reached through `using`, which counts for more than any nesting.
     """
     around = len(own) - len(wanted)
     if around < 0 or own[around:] != wanted:

@@ -81,7 +81,7 @@ class Search:
     _cut: bool = False
 
     def reach(self, start: Defined, depth: int = 0, bound: Bound = ()) -> Reach:
-        """The ways of one function, cheapest first; `bound` are parameters with their values. What was cut short, by depth or
+        """The ways of one function, cheapest first; `bound` are parameters with known values. An answer that was cut short, by depth or
         by a circle, is kept only while the question that cut it is being answered.
         """
         at = (id(start), bound)
@@ -157,7 +157,7 @@ class Search:
         return known
 
     def entering(self, body: Defined, hop: Defined) -> Conditions:
-        """The conditions under which a body enters a function, those that ask for another device apart where there are others."""
+        """The conditions under which a body enters a function; those that ask for another device are left out when there are others."""
         at = (id(body), id(hop))
         known = self._entering.get(at)
         if known is None:

@@ -61,7 +61,7 @@ class Receivers:
         return bool(callee) and self._gives_none(callee)
 
     def owns_tensor(self, name: str, variables: Variables) -> bool:
-        """Whether a variable holds a tensor that may be another's: `auto [a, b] = expand_outplace(self, other);`, `a->add(*b)`."""
+        """Whether a variable is a `c10::MaybeOwned<Tensor>`: `auto [a, b] = expand_outplace(self, other);`, `a->add(*b)`."""
         function = variables.bindings.get(name) or variables.results.get(name, "")
         if not function or "." in function or ">" in function:
             return _OWNED in variables.declared(name)
@@ -140,8 +140,8 @@ def _no_tensor(written: str) -> bool:
 
 
 def given_by(text: str, at: int) -> tuple[str, ...]:
-    """The calls that an expression consists of, each of a member of what the one before gives: `f`, `g` of `f(x).g();`; () when
-    it is anything else.
+    """The calls in a chain of members, each on the result of the one before: `f`, `g` of `f(x).g();`; () when
+    the expression is anything else.
     """
     match = _CALLEE.match(text, at)
     callees: list[str] = []

@@ -116,8 +116,8 @@ class Spot(NamedTuple):
 
 
 def by_class(site: Site) -> Iterator[Site]:
-    """One site for each class that a template may be filled with, where one's name is in all the others': what happens is a matter of
-    the case, `CellParams` before `QuantizedCellParams`.
+    """Split a site into one for each class that a template parameter can be, when one class's name is part of all the others': which one runs
+    is a matter of the case, `CellParams` before `QuantizedCellParams`.
     """
     owners = {d.segments[-2]: None for d in site.targets if len(d.segments) > 1}
     plain = min(owners, key=len, default="")

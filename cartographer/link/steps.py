@@ -125,8 +125,8 @@ def call_step(call: OperatorCall) -> Step:
 
 
 def served(step: Step, key: str, names: Iterable[str], by_name: Mapping[str, Operator]) -> Step:
-    """A call, with a word about it when none of the operators that it may mean has a kernel for a key: for a dense tensor it fails then, or
-    falls back. Those for other layouts of the device are named.
+    """A step of a call, with a remark when none of the operators that it can mean has a kernel for a key: for a dense tensor it then fails or
+    falls back. Operators for other layouts of the device are named.
     """
     tables = [table for name in names if (table := _answering(name, key, by_name))]
     if not tables or not all(table.get(key, "missing") in UNSERVED for table in tables):
@@ -179,8 +179,8 @@ def before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[
 
 
 def trimmed(steps: list[Step], most: int) -> list[Step]:
-    """Steps cut to a length: operators that are only called go first, signs before the rest, sides of a switch last, and the code on the
-    device last of all. A call through which the chain goes on stays.
+    """Cut steps to a length: calls of operators are dropped first, those written as signs before others, cases of a switch last, and the code on
+    the device last of all. A call through which the chain goes on is kept.
     """
     followed = {step.note.partition(";")[0].removeprefix("of ") for step in steps if step.role == "entry"}
     spare = [n for n, step in enumerate(steps) if step.role == "calls" and followed.isdisjoint(step.note.partition(";")[0].split(" or "))]

@@ -105,7 +105,7 @@ class Variables:
 
     @cached_property
     def flags(self) -> dict[str, str]:
-        """Variables that hold whether a tensor is on a device: `const auto cpu = A.device() == kCPU;` -> `A.device() == kCPU`; and those
+        """Variables that hold whether a tensor is on a device: `const auto cpu = A.device() == kCPU;` -> `A.device() == kCPU`; and variables
         that hold whether an optional has a value.
         """
         found = ((m[1], m[2].strip()) for m in _FLAG.finditer(self.text))
@@ -128,8 +128,8 @@ class Variables:
 
     @cached_property
     def by_string(self) -> dict[tuple[str, str], dict[str, str]]:
-        """What variables are set to where a string is compared: `if (mode == "nearest") { kind = KindNearest; } else if …`, by the string's
-        name and text; those that are set nowhere else after their declaration.
+        """What variables are set to when a string has a value, by the string's name and that value: `if (mode == "nearest") { kind = KindNearest; } else if …`;
+        only variables that are set nowhere else after their declaration.
         """
         if ' == "' not in self.text:
             return {}
@@ -150,7 +150,7 @@ class Variables:
         return {name.strip(): m[2] for m in _BINDING.finditer(self.text) for name in m[1].split(",")}
 
     def last_member(self, name: str) -> str:
-        """The last member that is called where a variable without a written type is set to an expression in brackets:
+        """The last member that is called in the expression in brackets that a variable without a written type is set to:
         `.sum` of `auto x = (a * b).sum(1);`.
         """
         for at in self.begun.get(name, ()):
@@ -160,7 +160,7 @@ class Variables:
 
     @cached_property
     def begun(self) -> dict[str, list[int]]:
-        """Variables without a written type by the places in the text where the expressions begin that they are set to."""
+        """Variables without a written type, with the offsets in the text at which the expressions begin that they are set to."""
         found: dict[str, list[int]] = {}
         for match in _BEGUN.finditer(self.text):
             found.setdefault(match[1], []).append(match.end())

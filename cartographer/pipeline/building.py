@@ -57,9 +57,9 @@ class BuildRequest:
 @collector_at_rest()
 @none_left()
 def build(request: BuildRequest, progress: Progress | None = None) -> Path:
-    """Build one atlas; returns the folder that holds atlas.db and index.html.
+    """Build one atlas; returns the folder that contains atlas.db and index.html.
 
-    Whatever stood there stays whole until the new one is complete. Raises CartographerError.
+    An atlas that was there before stays whole until the new one is complete. Raises CartographerError.
     """
     progress = progress or SilentProgress()
     cache = Cache(request.source.cache)

@@ -69,8 +69,8 @@ def build_all(
 ) -> tuple[Failed, ...]:
     """Build each release into `root`/<tag>, oldest first, and call `built` for each. One that fails does not stop the others.
 
-    `pages`: draw those of so many of the newest alone, by default of all as long as they are few; the others are databases, for
-    look-ups and comparisons, and for `serve`, which draws their pages as they are read.
+    `pages`: draw the pages of only so many of the newest releases (by default of all, as long as they are few); each other release is a
+    database for look-ups and comparisons, and for `serve`, which draws its pages when they are read.
     """
     check_shelf(root)
     given = _in_order(requests)
@@ -121,7 +121,7 @@ def every_release(repo: str | None, sources: Sequence[str], progress: Progress, 
     """The requests that --all-releases means: the wheels that are given, or the release tags of a clone or of the public repository;
     `offline`: of its clone in the cache.
 
-    Where there are tags from v1.0 on, older ones are left out: their operators stand in no list that can be read.
+    Where there are tags from v1.0 on, older ones are left out: most of their operators are in no list that can be read.
     """
     if sources:
         wheels = [wheel for path in map(Path, sources) for wheel in (sorted(path.glob("torch-*.whl")) if path.is_dir() else [path])]

@@ -122,7 +122,7 @@ def operator_history(
     names: Sequence[str], *, repo: str | None = None, wheels: Iterable[Path] = (), sources: Iterable[Path] = (), since: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[tuple[Timeline, ...], tuple[str, ...]]:
-    """The timelines of operators over every release at hand, and the releases that were looked at: those that are given, else the tags
+    """The timelines of operators over several releases, and the releases that were looked at: those that are given, else the tags
     of our own clone in the cache and every atlas.
 
     A release whose list cannot be read is left out with a note. Raises NotFound when no release has such an operator.

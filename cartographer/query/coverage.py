@@ -86,8 +86,8 @@ def coverage(
 
 def backends(rows: Sequence[OperatorRow | Operator]) -> tuple[str, ...]:
     """The keys of backends: those that a default backend kernel serves (CompositeExplicitAutograd covers exactly the
-    backends, aten/src/ATen/core/dispatch and c10/core/DispatchKeySet.cpp), and the nested ones, that it leaves out. To 1.7
-    there was no such kernel: the keys before BackendSelect, which follows the backends (c10/core/DispatchKey.h).
+    backends, aten/src/ATen/core/dispatch and c10/core/DispatchKeySet.cpp), and the nested ones, which it leaves out. Up to 1.7
+    there was no such kernel: there it is the keys before BackendSelect, which follows the backends (c10/core/DispatchKey.h).
     """
     found: dict[str, bool] = {}
     for row in rows:

@@ -56,7 +56,7 @@ class _Open:
 def follow(reader: Reader, chain: Chain, backend: str) -> tuple[Called, ...]:
     """The operators that a chain calls on one backend, and those that they call, down to kernels.
 
-    Level by level, so that an operator is followed where it is nearest; elsewhere it is `seen`.
+    Goes level by level, so that an operator is followed where it is nearest; in other places it is marked as `seen`.
     """
     seen: set[str] = set()
     first = level = _calls(reader, chain, backend, seen)

@@ -94,8 +94,8 @@ def not_found(reader: Reader, text: str) -> NotFound:
 
 
 def main_step(steps: Sequence[Step]) -> Step | None:
-    """The kernel function: what a stub is registered to; without a stub on the main way, the last function before the device code.
-    Of a body that only calls other operators, the body; so too of a switch of which some sides call operators, some stubs.
+    """The step to open first, the kernel function: what a stub is registered to; without a stub on the main way, the last function before the
+    device code. Of a body that only calls other operators, or of a switch some of whose sides do, it is the body itself.
     """
     roles = [step.role for step in steps]
     if "calls" in roles and not {"registration", "device", "library"} & set(roles):

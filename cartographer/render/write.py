@@ -270,7 +270,7 @@ def _print(chunk: Sequence[plan.Job]) -> list[Written]:
 def remove_site(out: Path, when_ready: Callable[[Path], object] = lambda _: None) -> int:
     """Remove a site and leave the atlas: pages of another atlas would seem to be of this one. Returns the number of files removed.
 
-    `when_ready` is called with the folder that will be the atlas: the database that has no pages goes there.
+    `when_ready` is called with the folder that will be the atlas: the database without pages is moved there.
     """
     pages = read_status(out)
     beside = _beside(out)

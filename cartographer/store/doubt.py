@@ -21,7 +21,7 @@ _ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, Ass
 def doubting(path: Path) -> Iterator[None]:
     """Raise StoreError when a look-up inside this block meets odd contents (a cell of another type, a lost row).
 
-    A fault of ours looks the same, so the hint leaves both open; `--debug` shows the traceback.
+    A fault of our own looks the same, so the hint names both causes; `--debug` shows the traceback.
     """
     try:
         yield

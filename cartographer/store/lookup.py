@@ -161,7 +161,7 @@ class Lookup:
     def files_called(self, name: str) -> tuple[str, ...]:
         """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that contains a step or a symbol.
 
-        What is only included is no file: the build writes ATen/Functions.h.
+        A file that is only included does not count: the build writes ATen/Functions.h.
         """
         exact = self._names("SELECT path FROM path p WHERE path = ? AND (id IN (SELECT path FROM file) OR NOT EXISTS (SELECT 1 FROM include WHERE target = p.id))", name)
         scanned = "SELECT p.path FROM path p JOIN file f ON p.id = f.path WHERE substr(p.path, -length(?)) = ? ORDER BY p.path"

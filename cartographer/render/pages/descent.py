@@ -54,7 +54,7 @@ _OTHERS = ("QuantizedCPU", "SparseCPU")
 def backend_of(op: Operator) -> str:
     """The backend whose chain the descent follows: the one whose chain goes deepest, CUDA before CPU before the others.
 
-    Not knowing the kernel that people ask for is said, rather than another backend shown in its place.
+    When the kernel that people ask for is not known, the descent says so, rather than showing another backend in its place.
     """
     resolved = [key for key, chain in op.kernels.items() if chain.status is Status.RESOLVED and chain.steps]
     untold = [key for key, chain in op.kernels.items() if chain.status is Status.UNRESOLVED]

@@ -47,7 +47,7 @@ _IMPLIED = (Origin.STRUCTURED, Origin.GENERATED)
 
 def rows_of(site: Site, op: Operator, letters: dict[str, Receipt], *, brief: bool = False) -> tuple[RegistrationRow, ...]:
     """One row for each kernel; keys with the same kernel, origin and place share a row. `letters` grows over the page. `brief`: a place in
-    the file of the operator's declaration, which the overload's passport names, is told by its line.
+    the file of the operator's declaration, which the overload's facts name, is shown by its line alone.
     """
     groups: dict[tuple[object, ...], list[Registration]] = {}
     for registration in op.registrations:

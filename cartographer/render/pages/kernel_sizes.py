@@ -46,7 +46,7 @@ class KernelSizes:
 
 def kernel_sizes(site: Site, op: Operator, linked: Container[str] = ()) -> KernelSizes | None:
     """The functions that the overload reaches itself, longest first; None when there is none whose lines are known. Names whose address is
-    in `linked` are links elsewhere on the page.
+    in `linked` are linked elsewhere on the page already.
     """
     found: dict[tuple[str, int], tuple[Symbol, list[str]]] = {}
     for backend, chain in op.kernels.items():
