@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""where, show, search: questions to an atlas."""
+"""The commands `where`, `show` and `search`: questions to an atlas."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rules of dispatch keys, read from the pinned tree: DispatchKey.h (the keys and their order), DispatchKeySet.h
+"""Reads the rules of dispatch keys from the pinned tree: DispatchKey.h (the keys and their order), DispatchKeySet.h
 and .cpp (which key covers which) and OperatorEntry.cpp (where the dispatcher looks, in which order).
 """
 
@@ -43,7 +43,7 @@ _LOOKS_OF_1_6 = (Look(DIRECT, "kernel"), Look(FALLBACK, "backend fallback"), Loo
 
 
 def read_rules(texts: Mapping[str, str], table: MacroTable) -> tuple[KeyRules | None, tuple[Unresolved, ...]]:
-    """The rules, from the texts of PATHS; what could not be read stands in the notes. None without DispatchKey.h."""
+    """Read the rules from the texts of PATHS; notes say what could not be read. The rules are None without DispatchKey.h."""
     notes: list[Unresolved] = []
     if KEYS not in texts:
         return None, (Unresolved("dispatch", "dispatch keys", "this source has no DispatchKey.h", KEYS),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metal kernels by name: functions of .metal files, kernels in Metal strings, host names that macros make.
+"""Finds Metal kernels by name: functions of .metal files, kernels in Metal source in strings, host names that macros make.
 
 Their names are put together at run time (`name + "_kernel"`, `"cross_" + type`, `fmt::format("{}_{}_{}", name, …)`), so a
 name is matched by its literal parts.
@@ -30,7 +30,7 @@ _TYPES = re.compile(r"(?:(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)
 
 
 class MetalKernels:
-    """All Metal kernels of a tree."""
+    """All Metal kernels of a tree, found by the names that the host asks for."""
 
     def __init__(self, files: Mapping[str, FileFacts], macros: MacroTable) -> None:
         self._places: dict[str, Given] = {}
@@ -47,8 +47,8 @@ class MetalKernels:
                         self._arguments[fact.name] = fact.specialization
 
     def find(self, asked: Iterable[str], given: Iterable[str], held: Iterable[str] = ()) -> list[Given]:
-        """The kernels that a request can mean: its own literals, or literals of callers put before or after them; what variables
-        hold may stand further on in a name.
+        """The kernels that a request can mean: by its own literals, or with literals of callers before or after them; what variables
+        hold may be further on in a name.
         """
         asked, given = list(asked), list(given)
         near = [*given, *held]

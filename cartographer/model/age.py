@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How old things are: the dates of any lines of a tree, taken together."""
+"""Computes how old any set of source lines is, from the dated lines of a tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """The dates of some lines. All dates are ISO days of the commits that the lines came in by."""
+    """The dates of a set of lines, summed up. All dates are ISO days of the commits that the lines came in by."""
 
     lines: int
     dated: int  # lines with a known date
@@ -32,13 +32,13 @@ class Age:
     imported: int = 0  # lines that came in as a copy of foreign code: they are older than their date
 
     def share(self, era: str) -> float:
-        """The part of the dated lines that an era laid down."""
+        """The fraction (0 to 1) of the dated lines that came in during an era."""
         return dict(self.eras).get(era, 0) / self.dated if self.dated else 0.0
 
 
 @dataclass(frozen=True)
 class Ages:
-    """Answers about one dated tree; what they have in common is worked out once."""
+    """Answers questions about the age of lines in one dated tree; what the answers have in common is computed once."""
 
     strata: Strata
     _starts: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
@@ -75,7 +75,7 @@ class Ages:
         return self._starts[path]
 
     def of_files(self, paths: Iterable[str]) -> Age:
-        """The age of whole files, taken together."""
+        """The age of all lines of the given files, taken together."""
         owners: Counter[int] = Counter()
         for path in paths:
             if dates := self.strata.files.get(path):
@@ -84,7 +84,7 @@ class Ages:
         return self.summed(owners)
 
     def summed(self, owners: Mapping[int, int]) -> Age:
-        """The age of lines by commit (an index, -1 = unknown)."""
+        """The age of a set of lines, given as a number of lines per commit (an index into `Strata.commits`; -1 = unknown)."""
         total, known = sum(owners.values()), {commit: lines for commit, lines in owners.items() if commit >= 0}
         if not known:
             return Age(total, 0)
@@ -109,7 +109,7 @@ class Ages:
         )
 
     def era(self, day: str) -> str | None:
-        """The era that a day falls into."""
+        """The name of the era that an ISO day falls into; None when the history has no eras."""
         place = bisect_right([era.first for era in self.strata.eras], day) - 1
         return self.strata.eras[max(0, place)].name if self.strata.eras else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An operator without a kernel of its own is followed through the operators that its body calls: in short, or whole (`where --deep`)."""
+"""Answers `where` below a body: an operator without a kernel of its own is followed through the operators that its body calls, in short or whole."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMPOSED = frozenset(("math kernel", "catch all", "default backend kernel"))
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """An operator that a body calls, with its own way down. Of a call whose overload is not told, each that it may be."""
+    """An operator that a body calls, with its own way down. When the overload of a call cannot be told, there is one for each candidate."""
 
     call: Step
     name: str
@@ -37,7 +37,7 @@ class Called:
 
     @property
     def main(self) -> Step | None:
-        """The step to open first."""
+        """The step to open first, as `where.main_step` chooses it; None when there is no chain."""
         return main_step(self.chain.steps) if self.chain else None
 
 
@@ -57,9 +57,9 @@ class _Open:
 
 
 def follow(reader: Reader, chain: Chain, backend: str) -> tuple[Called, ...]:
-    """The operators that a chain calls on one backend, and what they call, down to kernels.
+    """The operators that a chain calls on one backend, and those that they call, down to kernels.
 
-    Level by level, so that an operator is followed where it is nearest; elsewhere it is `seen`.
+    Goes level by level, so that an operator is followed where it is nearest; in other places it is marked as `seen`.
     """
     seen: set[str] = set()
     first = level = _calls(reader, chain, backend, seen)
@@ -124,7 +124,7 @@ def _count(called: tuple[Called, ...]) -> int:
 
 
 def text(called: tuple[Called, ...], ink: Ink, indent: int = 3) -> Iterator[str]:
-    """A tree of the calls, a line each; what was followed elsewhere is not told again."""
+    """The calls as a tree, a line each; what was followed elsewhere is not repeated."""
     for found in called:
         main = found.main
         if found.seen:
@@ -139,7 +139,7 @@ def text(called: tuple[Called, ...], ink: Ink, indent: int = 3) -> Iterator[str]
 
 
 def record(called: tuple[Called, ...]) -> list[dict[str, object]]:
-    """The same for programs."""
+    """The calls as a JSON value."""
     return [
         {
             "operator": found.name, "called_at": {"path": found.call.path, "line": found.call.line}, "branch": found.call.branch,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metal: kernel functions of .metal files and of Metal source in string literals, and the names the host calls them by.
+"""Finds Metal kernels: kernel functions of .metal files and of Metal source in string literals, and the names the host calls them by.
 
 A `[[host_name("…")]]` gives an instantiation of a template the name that the host asks for; most stand in macros
 (aten/src/ATen/native/mps/kernels), whose uses are read here as far as these names need it.
@@ -41,7 +41,7 @@ def unformatted(text: str) -> str:
 
 
 def host_kernels(macros: Iterable[MacroDefinition], uses: Iterable[MacroUse]) -> list[Definition]:
-    """The kernels that macro uses instantiate under host names."""
+    """The kernels that uses of macros instantiate, under the names that the host asks for."""
     known = {m.name: m for m in macros if m.parameters is not None}
     naming = {name for name, m in known.items() if "host_name" in m.body}
     if not naming:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The short facts of an operator, each with its receipt, and the sentence above them."""
+"""The short facts about an operator, each with its receipt, and the sentence above them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """One value of a fact: a name of code or plain words, perhaps a link, perhaps a receipt."""
+    """One value of a fact: a name in code or plain words, perhaps with a link or a receipt."""
 
     text: str
     code: bool = True
@@ -30,7 +30,7 @@ class Item(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """One entry of the passport."""
+    """One line of an operator's facts: a label and its values."""
 
     label: str
     items: tuple[Item, ...]
@@ -38,7 +38,7 @@ class Fact(NamedTuple):
 
 
 def lead_of(operators: Sequence[Operator], main: Operator) -> str:
-    """What this operator is, in facts: how many overloads, who computes it, whether a gradient flows back."""
+    """The sentence above an operator's facts: how many overloads, who computes it, whether a gradient flows back."""
     count = len(operators)
     own = [key for key in DENSE if main.dispatch.get(key) == "kernel"]
     others = [key for key in main.kernels if main.dispatch.get(key) == "kernel" and key not in FIRST]
@@ -58,7 +58,7 @@ def lead_of(operators: Sequence[Operator], main: Operator) -> str:
 
 
 def facts_of(site: Site, op: Operator, *, whole: bool, said: Sequence[Fact] = ()) -> tuple[Fact, ...]:
-    """The passport; for a further overload (`whole` False) only what the page does not say already (`said`: its own passport)."""
+    """The facts of an overload; of a further one (`whole` False) only what the page does not say already (`said`: facts it has shown)."""
     facts = [_python(site, op), _cpp(op) if whole else None, _listed(site, op), _structured(site, op), _tags(op)]
     facts += [_derivative(site, op) if whole else None, _age(op), _history(site, op, whole=whole), _kernels(op) if whole else None]
     facts += [Fact("Exists", tuple(Item(f"in builds with {condition}", code=False) for condition in op.build)) if op.build else None]
