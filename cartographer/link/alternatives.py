@@ -58,7 +58,7 @@ def _shortened(sides: _Sides) -> _Sides:
 def _makes_idle(other: dict[_Term, str], side: dict[_Term, str], term: _Term) -> bool:
     """Whether another alternative holds where a term does not, but for what the rest of this one says already."""
     opposite = (term[0], not term[1])
-    return opposite in other and all(t == opposite or t in side for t in other)
+    return opposite in other and all(t == opposite or (t in side and t != term) for t in other)
 
 
 def _without_first(side: dict[_Term, str], idle: set[_Term]) -> dict[_Term, str]:
