@@ -42,7 +42,7 @@ def build_atlas(request: BuildRequest, progress: Progress | None = None) -> Atla
 
 
 def compare(old: str, new: str, *, repo: str | None = None) -> Comparison:
-    """What changed between two PyTorches: tags, atlases, unpacked trees or wheels."""
+    """All changes between two PyTorches: tags, atlases, unpacked trees or wheels."""
     from cartographer.pipeline.releases import compare_releases
 
     return compare_releases(old, new, repo=repo)

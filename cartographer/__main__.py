@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`python -m cartographer` is the `cartographer` command."""
+"""Makes `python -m cartographer` the `cartographer` command."""
 
 from cartographer.cli import main
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files and folders that are there whole or not at all."""
+"""Writes files and folders so that they are there whole or not at all."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def exchange(one: Path, other: Path) -> None:
 
 
 def can_exchange(folder: Path, beside: Path) -> bool:
-    """Whether `folder` can be swapped with one made at `beside`, and nobody would notice: tried out with an empty one."""
+    """Whether `folder` can be swapped, in one step, with one made at `beside`; tried out with an empty folder."""
     try:
         if folder.is_symlink() or folder.is_mount() or Path.cwd().is_relative_to(folder.resolve()):
             return False  # whoever stands in it would stay in the old one
@@ -69,7 +69,7 @@ def can_exchange(folder: Path, beside: Path) -> bool:
 
 
 def complete(fresh: Path, old: Path, stays: Callable[[str], bool], folders: AbstractSet[str]) -> bool:
-    """Give `fresh`, as hard links, the files of `old` that stay and that it does not have, so that it can take the place of `old`.
+    """Give `fresh`, as hard links, the files of `old` that it lacks and that stay, so that it can take the place of `old`.
 
     False when it cannot: a folder of `old` is none of `folders`, so others may be at work in it, or links cannot be made.
     """

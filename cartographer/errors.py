@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can go wrong, by cause.
+"""The errors of cartographer, by cause.
 
     CartographerError
     ├── UsageError          the request itself makes no sense (exit code 2)
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 
 class CartographerError(Exception):
-    """What went wrong in one sentence, where, and what the user can do about it."""
+    """An error to show to the user: what went wrong in one sentence (`message`), where, and what to do about it (`hint`)."""
 
     exit_code = 1
 
@@ -36,44 +36,44 @@ class CartographerError(Exception):
 
 
 class UsageError(CartographerError):
-    """The request itself makes no sense."""
+    """Raised when the request itself makes no sense."""
 
     exit_code = 2
 
 
 class UnknownVersion(CartographerError):  # noqa: N818 - a name of its own says more than "...Error"
-    """No such tag or release."""
+    """Raised for a tag or release that does not exist; the hint has near misses."""
 
 
 class CheckoutError(CartographerError):
-    """A source of PyTorch cannot be read."""
+    """Raised when a source of PyTorch cannot be read."""
 
 
 class DeclarationError(CartographerError):
-    """A yaml file of PyTorch's cannot be understood."""
+    """Raised for a yaml file of PyTorch's that cannot be understood."""
 
 
 class ScanError(CartographerError):
-    """Facts, or the cache of facts, cannot be used."""
+    """Raised when facts, or the cache of facts, cannot be used."""
 
 
 class HistoryError(CartographerError):
-    """Git history cannot be dated."""
+    """Raised when git history cannot be dated."""
 
 
 class StoreError(CartographerError):
-    """An atlas is missing, damaged or of another schema version."""
+    """Raised for an atlas that is missing, damaged or of another schema version."""
 
 
 class RenderError(CartographerError):
-    """The site cannot be written."""
+    """Raised when the site cannot be written."""
 
 
 class NotFound(CartographerError):  # noqa: N818 - as above
-    """The question has no answer in this atlas."""
+    """Raised when the question has no answer in this atlas."""
 
 
 class CompareError(CartographerError):
-    """Two releases cannot be compared."""
+    """Raised when two releases cannot be compared."""
 
     exit_code = 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a kept result was made by: our own sources, and the libraries that have a say in it. Another program may say something else,
+"""Digests of what a kept result was made by: our own sources, and the libraries that influence it. Another program may say something else,
 so its results stand under another digest.
 """
 
@@ -33,7 +33,7 @@ def sources_digest(*globs: str, packages: tuple[str, ...] = ()) -> str:
 
 
 def files_of(glob: str) -> Iterator[tuple[str, Path]]:
-    """(name, path) of the sources that a glob names, sorted; the name does not tell where we are installed."""
+    """(name, path) of the sources that a glob names, sorted; the name does not depend on where we are installed."""
     first, _, rest = glob.partition("/")
     root, pattern = (resources.folder(first), rest) if first in _SHIPPED else (_PACKAGE, glob)
     for path in sorted(root.glob(pattern)):

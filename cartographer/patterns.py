@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-r"""Regular expressions with possessive groups, as every Python that we run on understands them.
+r"""Compiles regular expressions with possessive groups so that every supported Python understands them.
 
 Python 3.11.0 to 3.11.4 read `(?:ab?c)++` wrongly: a repetition that fails half-way leaves what it had begun in the match
 (https://github.com/python/cpython/issues/106052). An atomic group means the same, `(?>(?:ab?c)+)`, and is right everywhere; it is only
@@ -25,7 +25,7 @@ def possessive(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 def atomic(pattern: str, *, verbose: bool = False) -> str:
-    """The same pattern with an atomic group around each group that is repeated possessively. The numbers of groups stay."""
+    """The same pattern with an atomic group around each group that is repeated possessively. Groups keep their numbers."""
     pieces: list[str] = []
     opened: list[int] = []  # where the groups that are open begin in the pieces
     at = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two cores and one Python: a copy of this process that works while we go on, and a collector that stays out of the way."""
+"""Runs work beside this process in a copy of it, and keeps Python's garbage collector out of the way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Facts, tokens and operators come by the million and hold no cycles worth finding: the collector only costs time."""
+    """Switch the garbage collector off inside the block: facts, tokens and operators come by the million and hold no cycles worth finding."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -56,7 +56,7 @@ def short_lived() -> Iterator[None]:
 
 
 def can_fork() -> bool:
-    """Whether this platform copies a running process, memory and all."""
+    """Whether this platform can copy a running process, memory and all."""
     return "fork" in multiprocessing.get_all_start_methods()
 
 
@@ -104,14 +104,14 @@ def _restored(kind: type[T], values: tuple[object, ...]) -> T:
 
 
 class Beside(Generic[T]):
-    """Work that was begun beside; `result` waits for it."""
+    """Work that was begun in a copy of this process; `result` waits for it."""
 
     def __init__(self, work: Callable[[], T], process: BaseProcess | None = None, answer: Connection | None = None) -> None:
         """Without a process the work is done here, when its result is asked for."""
         self._work, self._process, self._answer = work, process, answer
 
     def result(self) -> T:
-        """What the work returned. Work that failed there, or whose process ended, is done here: errors are raised as ever."""
+        """The result of the work. Work that failed there, or whose process ended, is done again here, so errors are raised as usual."""
         if self._process is None or self._answer is None:
             return self._work()
         try:
@@ -126,7 +126,7 @@ class Beside(Generic[T]):
         return found
 
     def end(self) -> None:
-        """Let go of the work: a process that has not sent its result is ended."""
+        """Give up the work: a process that has not sent its result is ended."""
         if self._process is None or self._answer is None or self._answer.closed:
             return
         self._answer.close()
@@ -139,7 +139,7 @@ _begun: ContextVar[Begun | None] = ContextVar("_begun", default=None)
 
 @contextmanager
 def none_left() -> Iterator[None]:
-    """Work that was begun beside ends with what is done inside, also where that fails before it asks for the result."""
+    """End, with the block, all work that was begun in it, also when the block fails before it asks for the results."""
     begun: Begun = []
     around = _begun.set(begun)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long work tells how far it is; the only home of rich."""
+"""Shows how far long work has come; the only home of rich."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """What a stage may say while it works."""
+    """The interface by which a stage reports how far it is."""
 
     def stage(self, name: str, total: int | None = None) -> None:
         """Begin a stage of `total` steps (None: unknown)."""
@@ -24,14 +24,14 @@ class Progress(Protocol):
         """Report that `done` more steps are finished."""
 
     def note(self, text: str) -> None:
-        """Tell the user one plain fact (what is missing, what was skipped)."""
+        """Tell the user one plain fact, such as what is missing or was skipped."""
 
     def close(self) -> None:
-        """End the last stage."""
+        """End the last stage, and whatever shows it."""
 
 
 class SilentProgress:
-    """Says nothing, but remembers notes and the seconds that each stage took."""
+    """Shows nothing, but remembers notes and the seconds that each stage took."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -56,7 +56,7 @@ class SilentProgress:
 
 
 class PlainProgress(SilentProgress):
-    """One line on standard error for each stage: for logs and pipes."""
+    """Prints one line to standard error for each stage: for logs and pipes."""
 
     def stage(self, name: str, total: int | None = None) -> None:
         super().stage(name, total)
@@ -68,7 +68,7 @@ class PlainProgress(SilentProgress):
 
 
 class TerminalProgress(SilentProgress):
-    """A moving bar with an estimate, for people at a terminal."""
+    """Shows a moving bar with an estimate, for people at a terminal."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ def for_terminal(*, quiet: bool = False) -> Progress:
 
 @contextmanager
 def interrupts_are_ours() -> Iterator[None]:
-    """Processes started inside take no notice of Ctrl-C, which reaches all of a terminal's: we alone answer it, and end them."""
+    """Processes started inside the block ignore Ctrl-C, which the terminal sends to all: this process alone answers it, and ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

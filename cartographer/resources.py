@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where templates/, site/ and the demo's sources are: in a checkout beside the package, in a wheel inside it."""
+"""Finds the shipped folders templates/, site/ and the demo's sources: in a checkout beside the package, in a wheel inside it."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A version string, a path or a wheel -> a readable `Tree`."""
+"""Opens a version, a path or a wheel as a readable `Tree`."""

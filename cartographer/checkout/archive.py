@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wheel file read in place: nothing is unpacked to disk, and an archive that is not honest is refused."""
+"""Reads a wheel file in place: nothing is unpacked to disk, and an archive that could do harm is refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENCRYPTED = 0x1
 
 
 class WheelArchive:
-    """The members of a .whl by name, each checked before it is read."""
+    """The members of a .whl file by name, each checked before it is read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -38,17 +38,17 @@ class WheelArchive:
         except (OSError, EOFError, zipfile.BadZipFile, ValueError, ArithmeticError, struct.error, RuntimeError) as error:
             raise CheckoutError(
                 f"not a readable wheel: {error}", where=str(path),
-                hint="Download it again: the file may be cut short." if path.suffix == ".whl" else "--source takes a .whl file or a folder: of a source archive, unpack it and name its folder.",
+                hint="download it again: the file may be cut short" if path.suffix == ".whl" else "--source takes a .whl file or a folder: of a source archive, unpack it and name its folder",
             ) from error
         self._check()
         self._members = {info.filename: info for info in self._zip.infolist() if not info.filename.endswith("/")}
 
     def names(self) -> dict[str, os.stat_result]:
-        """All members; each has the status of the archive."""
+        """All members; each has the file status of the archive."""
         return dict.fromkeys(self._members, self.status)
 
     def read(self, name: str) -> bytes:
-        """The bytes of one member."""
+        """The bytes of one member. Raises CheckoutError when it is damaged or too large."""
         info = self._members[name]
         if info.file_size > LARGEST_TEXT:
             raise self._refusal(f"{name!r} would be {info.file_size >> 20} MB")
@@ -56,7 +56,7 @@ class WheelArchive:
             with self._mutex, self._opened().open(info) as member:
                 data = member.read(LARGEST_TEXT + 1)
         except (OSError, EOFError, ValueError, RuntimeError, ArithmeticError, struct.error, zipfile.BadZipFile, zlib.error) as error:
-            raise CheckoutError(f"damaged member {name!r}: {error}", where=str(self.path), hint="Download the wheel again.") from error
+            raise CheckoutError(f"damaged member {name!r}: {error}", where=str(self.path), hint="download the wheel again") from error
         if len(data) > LARGEST_TEXT:
             raise self._refusal(f"{name!r} is larger than it says")
         return data
@@ -68,7 +68,7 @@ class WheelArchive:
             raise self._refusal(f"its texts would be {total >> 20} MB")
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of the archive."""
         self._zip.close()
 
     def _opened(self) -> zipfile.ZipFile:
@@ -98,4 +98,4 @@ class WheelArchive:
                 raise self._refusal(f"{name!r} is encrypted or packed in an unknown way")
 
     def _refusal(self, reason: str) -> CheckoutError:
-        return CheckoutError(f"this wheel is not to be trusted: {reason}", where=str(self.path), hint="Get the wheel from the package index again.")
+        return CheckoutError(f"this wheel is not to be trusted: {reason}", where=str(self.path), hint="get the wheel from the package index again")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Blob ids computed as git does, and remembered by file status so that unchanged files are not read again."""
+"""Computes blob ids as git does, and remembers them by file status so that unchanged files are not read again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RACE = 2_000_000_000
 
 
 def blob_id(data: bytes) -> str:
-    """The id that git gives to this content."""
+    """The id that git gives to a blob with this content."""
     digest = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
     return digest.hexdigest()
@@ -60,7 +60,7 @@ _FORM = 3
 
 
 class BlobIds:
-    """Ids of the files below one folder, remembered between builds. A damaged memory is an empty one."""
+    """The blob ids of the files below one folder, remembered between builds. A damaged memory counts as empty."""
 
     def __init__(self, cache: Cache, place: str) -> None:
         self._cache = cache
@@ -71,7 +71,7 @@ class BlobIds:
         self._changed = False
 
     def known(self, name: str, status: os.stat_result) -> Identity | None:
-        """The identity of a file whose status is as remembered."""
+        """The identity of a file when its status is as remembered; else None."""
         entry = self._known.get(name)
         if entry is None or (entry.size, entry.changed, entry.status_changed, entry.inode) != _key(status):
             return None
@@ -79,13 +79,13 @@ class BlobIds:
         return Identity(entry.blob, entry.kept_size, entry.generated)
 
     def remember(self, name: str, status: os.stat_result, identity: Identity) -> None:
-        """Keep what was computed, unless the file is too fresh to trust its time stamp."""
+        """Remember an identity, unless the file is too fresh for its time stamp to be trusted."""
         if identity.blob != UNREADABLE and time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > _RACE:
             self._seen[name] = _Entry(*_key(status), identity.blob, identity.size, identity.generated)
             self._changed = True
 
     def save(self) -> None:
-        """Write the memory back when something is new; files that are gone are forgotten."""
+        """Write the memory to disk when something is new; files that no longer exist are forgotten."""
         if self._changed or len(self._seen) != len(self._known):
             memory = _Memory(_FORM, self._place, self._seen)
             self._cache.write(msgspec.msgpack.encode(memory), *self._name)

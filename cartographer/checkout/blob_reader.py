@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Contents of many objects from one running git."""
+"""Reads the contents of many objects through one running git."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class BlobReader:
-    """Contents of objects, from one `git cat-file --batch` that keeps running."""
+    """Reads the contents of objects from one `git cat-file --batch` that keeps running."""
 
     _CHUNK = 200  # ids written at once: 8 kB, less than any pipe holds, so neither side can wait for the other
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the cache lies, who may write to it, how large it is, and how it is emptied."""
+"""The cache on disk: where it is, who may write to it, how large it is, and how it is emptied."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def default_root() -> Path:
 
 
 def write_error(error: OSError, path: Path) -> CheckoutError:
-    """One clear sentence for a write that failed."""
+    """The CheckoutError for a write that failed, with what to do about it."""
     if error.errno in _FULL:
         return CheckoutError(
             "the disk is full", where=str(path),
-            hint=f"Free some space (`cartographer clean` empties the cache), or let {ENVIRONMENT} name a folder on another disk.",
+            hint=f"free some space (`cartographer clean` empties the cache), or let {ENVIRONMENT} name a folder on another disk",
         )
     return CheckoutError(
         f"cannot write: {error.strerror or error}", where=str(path),
-        hint=f"Let {ENVIRONMENT} name a folder that can be written to.",
+        hint=f"let {ENVIRONMENT} name a folder that can be written to",
     )
 
 
@@ -90,7 +90,7 @@ class Cache:
 
     @classmethod
     def passing(cls) -> Cache:
-        """A cache for this process alone, where no other can be written to."""
+        """A cache for this process alone, for use where no other can be written to."""
         root = Path(tempfile.mkdtemp(prefix="cartographer-passing-"))
         atexit.register(shutil.rmtree, root, ignore_errors=True)
         return cls(root)
@@ -107,7 +107,7 @@ class Cache:
 
     @property
     def writable(self) -> bool:
-        """Whether anything can be kept; tried once. A full disk is an error and not a read-only cache."""
+        """Whether anything can be kept; tried once. A full disk raises an error, it does not make a read-only cache."""
         if self._writable is None:
             try:
                 self.root.mkdir(parents=True, exist_ok=True)
@@ -122,8 +122,8 @@ class Cache:
         return self._writable
 
     def is_own(self, *parts: str) -> bool:
-        """Whether nobody but this user, and who may do all, can have put there what stands under a name, so that it may be run as
-        a program. Each folder on the way counts: who may write to one can put another thing in the place of what it holds.
+        """Whether nobody but this user and root can have written what is kept under a name, so that it may be executed. Each folder on the way
+        is checked too: whoever may write to a folder can replace what is in it.
         """
         if not hasattr(os, "getuid"):
             return False
@@ -152,13 +152,13 @@ class Cache:
         write_whole(target, _checksum(data) + data)
 
     def keep(self, data: bytes, *parts: str) -> None:
-        """As `write`, for what can be had again: that it cannot be kept is nobody's trouble."""
+        """Like `write`, for what can be made again: failing to keep it is no error."""
         with contextlib.suppress(CheckoutError):
             self.write(data, *parts)
 
     @contextlib.contextmanager
     def lock(self, name: str, progress: Progress | None = None, *, patience: float = 24 * 3600) -> Iterator[Lock]:
-        """Hold the lock `name`; waits for another build and says so. The lock of a dead process is no lock."""
+        """Hold the lock `name`; waits for another build and reports that. The lock of a dead process does not count."""
         if not self.writable:
             yield Lock(None)
             return
@@ -177,8 +177,8 @@ class Cache:
 
     @contextlib.contextmanager
     def in_use(self, progress: Progress | None = None) -> Iterator[None]:
-        """Work in the cache: any number may at once, and what they found there stays until all have ended. Where there can be no such
-        lock, as in a cache of somebody else's, the work goes on without.
+        """Work in the cache: any number of processes may at once, and what they found there stays until all have ended. Where no such
+        lock is possible, as in a cache of somebody else's, the work goes on without it.
         """
         path = self.root / "locks" / f"{_USE}.lock"
         handle = None
@@ -195,7 +195,7 @@ class Cache:
             _close(handle)
 
     def entries(self) -> tuple[CacheEntry, ...]:
-        """What the cache holds, by kind and name."""
+        """The parts of the cache, sorted by kind and name."""
         found = []
         for kind in _children(self.root):
             if kind.name == "locks" or not kind.is_dir():
@@ -206,7 +206,7 @@ class Cache:
         return tuple(found)
 
     def clean(self, kinds: frozenset[str] | None = None) -> int:
-        """Remove everything, or the kinds named; gives the bytes that became free. A build in progress is an error, and so is a git
+        """Remove everything, or the kinds named; returns the number of bytes freed. A build in progress is an error, and so is a git
         that a killed build left behind, which holds the lock of what it fetches into.
         """
         freed = 0
@@ -223,17 +223,17 @@ class Cache:
 
 
 class OwnPart:
-    """Of a cache what nobody else can have written (`Cache.is_own`). Whoever keeps something here can also do without."""
+    """The part of a cache that nobody else can have written (`Cache.is_own`). Whoever keeps something here must also do without it."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
     def read(self, *parts: str) -> bytes | None:
-        """As `Cache.read`; None for what somebody else may have written."""
+        """Like `Cache.read`; None for what somebody else may have written."""
         return self._cache.read(*parts) if self._cache.is_own(*parts) else None
 
     def write(self, data: bytes, *parts: str) -> None:
-        """As `Cache.keep`, where it would be read again."""
+        """Like `Cache.keep`, but only where `read` would accept it again."""
         if self._cache.is_own(*parts[:-1]):
             self._cache.keep(data, *parts)
 
@@ -254,7 +254,7 @@ def _is_safe_above(folder: Path) -> bool:
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Put a file in its place at once, or not at all. Raises CheckoutError."""
+    """Write a file so that it is there whole or not at all. Raises CheckoutError."""
     try:
         atomic.write_whole(target, data)
     except OSError as error:
@@ -299,7 +299,7 @@ def _acquire(handle: int, path: Path, progress: Progress | None, patience: float
             if time.monotonic() >= limit:
                 raise CheckoutError(
                     f"another cartographer{told} is using this part of the cache", where=str(path),
-                    hint=f"Wait until it has ended, or let {ENVIRONMENT} name another folder.",
+                    hint=f"wait until it has ended, or let {ENVIRONMENT} name another folder",
                 )
             time.sleep(0.2)
 

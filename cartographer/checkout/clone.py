@@ -37,16 +37,16 @@ _ANSWER_WITHIN = 60.0  # seconds for the remote's list of refs
 _BATCH = 50_000  # contents asked for at once, as many as `git backfill` asks for
 _FIRST_SLICE, _LEAST_SLICE, _MOST_SLICE = 2_000, 250, 64_000  # commits of depth
 _QUICK, _SLOW = 20.0, 90.0  # seconds that a slice should take
-_AT_HAND = "Check the address and the network, or read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl."
+_AT_HAND = "check the address and the network, or read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl"
 _LOCKS = ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*", "objects/tmp_*", "objects/info/*.lock")
 
 
 class Unreachable(CheckoutError):  # noqa: N818 - says more than "...Error", as the names in errors do
-    """The remote repository does not answer."""
+    """Raised when the remote repository does not answer."""
 
 
 def store_path(cache: Cache, url: str) -> Path:
-    """The folder of the store for a remote repository."""
+    """The folder in the cache of the store for a remote repository."""
     if url.rstrip("/").removesuffix(".git") == DEFAULT_URL:
         return cache.root / KIND / "pytorch.git"
     name = re.sub(r"[^\w.-]", "-", url.rstrip("/").rpartition("/")[2].removesuffix(".git"))[:40] or "repository"
@@ -72,11 +72,11 @@ class Store:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever brought."""
+        """Whether anything has been fetched into the store."""
         return (self.path / "HEAD").exists()
 
     def prepare(self) -> None:
-        """Make the store, or clear what a killed git left behind. Only with the store's lock held."""
+        """Make the store, or clear what a killed git left behind. The caller must hold the store's lock."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             for pattern in _LOCKS:
@@ -109,7 +109,7 @@ class Store:
         return [ref for _, _, ref in names], frozenset(ref for (_, _, ref), said in zip(names, answers, strict=False) if said.endswith(b" missing"))
 
     def find(self, version: str) -> refs.Resolved | None:
-        """A version among what is already here."""
+        """The commit of a version, among what has been fetched already; None when it is not there."""
         if not self.exists:
             return None
         found = refs.pick(version, {ref: commit for ref, commit in self._refs().items() if not ref.startswith(_MARKS)})
@@ -119,7 +119,7 @@ class Store:
         return found if found is not None and self._has(found.commit) else None
 
     def level(self, commit: str) -> HistoryLevel | None:
-        """How much of a commit's history is complete; None: not even its files."""
+        """How much of a commit's history is complete; None when not even its own files are there."""
         if not self.exists:
             return None
         marked = {ref for ref in self._refs() if ref.startswith(_MARKS)}
@@ -127,12 +127,12 @@ class Store:
         return max(reached, key=_RANK.__getitem__, default=None)
 
     def is_complete(self, commit: str, level: HistoryLevel) -> bool:
-        """Whether nothing needs to be fetched for this level; a store that lost contents is not complete."""
+        """Whether nothing needs to be fetched for this level; a store that has lost contents is not complete."""
         have = self.level(commit)
         return have is not None and _RANK[have] >= _RANK[level] and not self._lacking_in_tree(commit)
 
     def ask(self, version: str) -> refs.Resolved:
-        """The commit that a version means in the remote. Raises Unreachable, or UnknownVersion with near misses."""
+        """Ask the remote for the commit of a version. Raises Unreachable, or UnknownVersion with near misses."""
         wanted = [ref for ref in refs.candidates(version) if not ref.startswith("refs/remotes/")]
         listed = self._list_remote(*wanted, *(f"{ref}^{{}}" for ref in wanted), *(["HEAD"] if version == "HEAD" else []))
         found = refs.pick(version, listed)
@@ -144,21 +144,21 @@ class Store:
         raise refs.unknown_version(version, [ref.removeprefix("refs/tags/") for ref in tags], self.url)
 
     def remote_tags(self) -> dict[str, str]:
-        """All tags of the remote. Raises Unreachable."""
+        """All tags of the remote repository, full name -> commit. Raises Unreachable."""
         return self._list_remote("--tags")
 
     def tags(self) -> dict[str, str]:
-        """The tags that are here."""
+        """The tags that have been fetched, full name -> commit."""
         return {ref: commit for ref, commit in self._refs().items() if ref.startswith("refs/tags/")} if self.exists else {}
 
     def tags_at_hand(self) -> dict[str, str]:
-        """Those of them whose files are here too: what can be opened without the remote."""
+        """The fetched tags whose files are in the store too, so that they can be opened without the remote."""
         levels = tuple(f"{_MARKS}/{level.value}/" for level in _RANK)
         whole = {ref.rpartition("/")[2] for ref in self._refs() if ref.startswith(levels)} if self.exists else set()
         return {ref: commit for ref, commit in self.tags().items() if commit in whole}
 
     def bring(self, wanted: refs.Resolved, level: HistoryLevel, of_releases: Callable[[str], bool] | None = None) -> None:
-        """Fetch what is lacking. What has come stays, whatever happens; calling again goes on from there.
+        """Fetch what is missing. What has come stays, whatever happens; calling again goes on from there.
 
         With history come the tags of all releases, and of each of them the files that `of_releases` names.
         """
@@ -251,7 +251,7 @@ class Store:
         except GitError as error:
             raise GitError(
                 error.message, stderr=error.stderr, where=self.url,
-                hint=error.hint or "What has come is kept: the same command goes on from here.",
+                hint=error.hint or "what has come is kept: the same command goes on from here",
             ) from error
 
     def _list_remote(self, *patterns: str) -> dict[str, str]:
@@ -323,7 +323,7 @@ _RAW = re.compile(rb":[0-7]{6} (?P<mode>[0-7]{6}) [0-9a-f]{40,64} (?P<blob>[0-9a
 
 
 def parse_raw(output: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """(new blob, path) from `diff-tree --raw -z`; deletions and submodules are left out."""
+    """The pairs (new blob, path) in the output of `diff-tree --raw -z`; deletions and submodules are left out."""
     records = iter(output.split(b"\0"))
     for record in records:
         if record.startswith(b":"):

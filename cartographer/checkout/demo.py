@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mini torch: the small repository of our own writing, made from its scripted history with real commits and tags."""
+"""Makes the demo's PyTorch: a small repository of our own writing, from its scripted history, with real commits and tags."""
 
 from __future__ import annotations
 
@@ -95,6 +95,6 @@ def _git(where: Path, stdin: bytes, *command: str) -> None:
     try:
         done = subprocess.run(["git", *command], cwd=where, input=stdin, capture_output=True, env=environment, check=False)
     except OSError as error:
-        raise CheckoutError(f"git cannot be run: {error}", hint="Install git and try again.") from error
+        raise CheckoutError(f"git cannot be run: {error}", hint="install git and try again") from error
     if done.returncode:
         raise CheckoutError(f"git {command[0]} failed: {done.stderr.decode(errors='replace').strip()}", where=str(where))

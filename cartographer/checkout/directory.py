@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An unpacked release or a checkout as a `Tree`: the bytes are those on disk."""
+"""Reads an unpacked release or a checkout as a `Tree`: the bytes are those on disk."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class DirectoryTree:
         self.info = self._describe()
 
     def files(self) -> tuple[TreeFile, ...]:
-        """All regular files, sorted by path."""
+        """All regular files of the folder, sorted by path."""
         return self._files
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file."""
+        """The bytes of one file. Raises CheckoutError."""
         if path not in self._by_path:
             raise CheckoutError(f"{self.info.version} has no such file", where=f"{self._root}/{path}")
         try:
@@ -77,13 +77,13 @@ class DirectoryTree:
                 yield path, data
 
     def availability(self, path: str) -> Availability:
-        """Whether, and if not why, a path gives bytes."""
+        """Whether the bytes of a path can be read, and if not, why."""
         if path in self._unreadable:
             return Availability.MISSING_BLOB
         return Availability.PRESENT if path in self._by_path else Availability.ABSENT
 
     def missing(self) -> tuple[str, ...]:
-        """Files that cannot be read, as far as it is known."""
+        """The files that could not be read, as far as that is known."""
         return tuple(sorted(self._unreadable))
 
     def _paths(self, only: Callable[[str], bool] | None) -> dict[str, os.stat_result]:
@@ -138,7 +138,7 @@ class DirectoryTree:
         if found is None:
             raise CheckoutError(
                 "cannot tell which release this tree is: looked for torch/version.py, version.txt, debian/changelog and a folder "
-                "name like pytorch-2.6.0", where=self._root, hint="Write the version into version.txt, or rename the folder to pytorch-VERSION.",
+                "name like pytorch-2.6.0", where=self._root, hint="write the version into version.txt, or rename the folder to pytorch-VERSION",
             )
         return SourceInfo(SourceKind.DIRECTORY, found.partition("+")[0], f"v{release_of(found)}", None, self._root)
 
@@ -155,7 +155,7 @@ class DirectoryTree:
 
 
 def read_regular(path: str) -> bytes:
-    """The bytes of a regular file; a symbolic link or a pipe that took its place is refused."""
+    """The bytes of a regular file; a symbolic link or a pipe in its place is refused. Raises OSError."""
     handle = os.open(path, _OPEN)
     try:
         status = os.fstat(handle)
@@ -175,7 +175,7 @@ def read_regular(path: str) -> bytes:
 def _existing(folder: Path) -> Path:
     path = folder.expanduser().absolute()
     if not path.is_dir():
-        raise CheckoutError("no such folder", where=str(path), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`.")
+        raise CheckoutError("no such folder", where=str(path), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`")
     return path
 
 
@@ -187,7 +187,7 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def walk(root: str, skipped: frozenset[str], only: Callable[[str], bool] | None = None) -> Iterator[tuple[str, os.stat_result]]:
-    """Regular files below a folder, without following links; those that `only` lets through."""
+    """The regular files below a folder that `only` lets through, without following links."""
     stack = [""]
     while stack:
         folder = stack.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""git's progress, shown as ours."""
+"""Shows git's progress as progress of the build."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class FetchReport:
-    """Turns git's steps into a stage with a total as soon as git knows one.
+    """Turns git's reports into a stage, with a total as soon as git knows one.
 
     With `total` given (many fetches make one stage) the received objects of each fetch count towards it.
     """
@@ -39,7 +39,7 @@ class FetchReport:
             self._done = step.done
 
     def finish(self, count: int) -> None:
-        """One fetch of several is done: count what git did not tell, and begin the next at zero."""
+        """End one fetch of several: count what git did not report, and begin the next at zero."""
         if count > self._done:
             self._progress.step(count - self._done)
         self._done = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The git program: the only module that starts it, and the only home of GitPython.
+"""Runs the git program: the only module that starts it, and the only home of GitPython.
 
 A repository may belong to a stranger. Nothing in its configuration is allowed to run a program: git looks at no hooks,
 no file-system monitor, no external diff, and may open no connection unless a fetch was asked for. Only objects are
@@ -46,7 +46,7 @@ _SETTINGS = (
 
 
 def environment(*, network: bool, objects: Path | None = None) -> dict[str, str]:
-    """The variables that git runs with. Without `network`, no transport at all is allowed."""
+    """The environment variables for git. Without `network`, no transport at all is allowed."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or (network and _KEPT.fullmatch(k))}
     kept.update(
         LC_ALL="C", LANGUAGE="C", GIT_TERMINAL_PROMPT="0", GIT_NO_LAZY_FETCH="1", GIT_OPTIONAL_LOCKS="0",
@@ -61,7 +61,7 @@ def environment(*, network: bool, objects: Path | None = None) -> dict[str, str]
 
 
 class GitError(CheckoutError):
-    """git ended with an error; `stderr` is what it said."""
+    """Raised when git ends with an error; `stderr` is what it printed."""
 
     def __init__(self, message: str, *, stderr: str, where: str | None = None, hint: str | None = None) -> None:
         super().__init__(message, where=where, hint=hint)
@@ -70,7 +70,7 @@ class GitError(CheckoutError):
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """The git program on one repository."""
+    """Runs the git program on one repository."""
 
     git_dir: Path | None = None
     network: bool = False
@@ -79,16 +79,16 @@ class Git:
     keep: tuple[int, ...] = ()  # files that children hold open: the lock of the store that they write to
 
     def command(self, arguments: Sequence[str]) -> list[str]:
-        """The whole command line."""
+        """The whole command line, with the settings that keep git safe. Raises CheckoutError when git is not installed."""
         program = shutil.which("git")
         if program is None:
-            raise CheckoutError("the git program is not installed", hint="Install git, or use a wheel: --from wheel.")
+            raise CheckoutError("the git program is not installed", hint="install git, or use a wheel: --from wheel")
         where = [f"--git-dir={self.git_dir}"] if self.git_dir is not None else []
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         return [program, "--no-pager", *settings, *where, *arguments]
 
     def run(self, *arguments: str, data: bytes = b"", timeout: float | None = None) -> bytes:
-        """Run to the end and give what git printed; GitError with git's own words when it fails."""
+        """Run git to its end and return its output; raises GitError with git's own words when it fails."""
         try:
             done = subprocess.run(
                 self.command(arguments), input=data, capture_output=True, check=False, timeout=timeout,
@@ -102,11 +102,11 @@ class Git:
         return done.stdout
 
     def text(self, *arguments: str, data: bytes = b"") -> str:
-        """As `run`, as text without the last line feed."""
+        """Like `run`, but returns the output as text without the last line feed."""
         return self.run(*arguments, data=data).decode("utf-8", "replace").removesuffix("\n")
 
     def succeeds(self, *arguments: str) -> bool:
-        """Whether git ends well; its words are not wanted."""
+        """Whether a git command ends without an error; its output is not wanted."""
         try:
             self.run(*arguments)
         except GitError:
@@ -114,7 +114,7 @@ class Git:
         return True
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """A running git with pipes on its input and output, its errors discarded."""
+        """Start git with pipes on its input and output, and its errors discarded."""
         return subprocess.Popen(
             self.command(arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env=environment(network=self.network, objects=self.objects), pass_fds=self.keep,
@@ -150,7 +150,7 @@ PROGRESS = re.compile(r"(?:remote: )?(?P<what>[A-Z][A-Za-z ]+):\s+(?:(?P<percent
 
 @dataclass(frozen=True, slots=True)
 class FetchStep:
-    """How far git's own work is: what it does, steps done, steps in all (0: unknown), and its remark on bytes and speed."""
+    """One report of git's progress: what it does, steps done, steps in all (0: unknown), and its remark on bytes and speed."""
 
     what: str
     done: int
@@ -159,7 +159,7 @@ class FetchStep:
 
 
 def progress_parser(report: Callable[[FetchStep], None]) -> Callable[[str], None]:
-    """A reader of git's progress lines; GitPython knows their forms."""
+    """A parser of git's progress lines, through GitPython, which knows their forms."""
     from git import RemoteProgress
 
     names = {
@@ -185,7 +185,7 @@ def progress_parser(report: Callable[[FetchStep], None]) -> Callable[[str], None
 
 
 def failure(arguments: Sequence[str], stderr: str, git_dir: Path | None) -> GitError:
-    """Git's own words in one error, with the next step where it is known."""
+    """One error with git's own words, and with the next step where it is known."""
     words = [line.strip() for line in stderr.splitlines() if line.strip() and not PROGRESS.match(line)]
     said = "; ".join(dict.fromkeys(words[-6:])) or "no message"
     verb = next((a for before, a in zip(("", *arguments), arguments, strict=False) if not a.startswith("-") and before not in {"-c", "-C"}), "command")
@@ -198,16 +198,16 @@ def failure(arguments: Sequence[str], stderr: str, git_dir: Path | None) -> GitE
 def _next_step(stderr: str) -> str | None:
     """What a user can do about the failures that are known."""
     if "No space left on device" in stderr or "Disk quota exceeded" in stderr:
-        return "The disk is full: free some space, or let CARTOGRAPHER_CACHE name a folder on another disk."
+        return "the disk is full: free some space, or let CARTOGRAPHER_CACHE name a folder on another disk"
     if re.search(r"missing|unable to read|bad object|could not fetch .* from promisor|lazy fetching disabled", stderr):
-        return "The clone lacks objects (a partial or damaged clone): `git fetch --refetch --no-filter` brings them."
+        return "the clone lacks objects (a partial or damaged clone): `git fetch --refetch --no-filter` brings them"
     if "not a git repository" in stderr:
-        return "Give the path of a clone (bare or not), or an unpacked tree with --source."
+        return "give the path of a clone (bare or not), or an unpacked tree with --source"
     return None
 
 
 def find_git_dir(path: Path) -> Path | None:
-    """The git directory of a clone, worktree or bare repository at `path` itself, or that path, if it is one; None where there is none."""
+    """The git directory of a clone, worktree or bare repository at `path`; None when there is none."""
     real = path.expanduser().absolute()
     if (real / ".git").exists():
         real = real / ".git"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A commit of a git repository as a `Tree`: file names from its tree objects, bytes from its blobs."""
+"""Reads a commit of a git repository as a `Tree`: file names from its tree objects, bytes from its blobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Listing:
 
 
 def parse_listing(output: bytes) -> Listing:
-    """Files from `ls-tree -r -z -l`; symbolic links, submodules and paths that leave the tree are left out."""
+    """The files in the output of `ls-tree -r -z -l`; symbolic links, submodules and paths that leave the tree are left out."""
     files: dict[str, TreeFile] = {}
     missing = set()
     for record in output.split(b"\0"):
@@ -49,12 +49,12 @@ def parse_listing(output: bytes) -> Listing:
 
 
 def repository_refs(git: Git, *names: str) -> dict[str, str]:
-    """All refs of a repository, or those named, full name -> peeled commit."""
+    """All refs of a repository, or the named ones: full name -> peeled commit."""
     return refs.parse_refs(git.run(*_FOR_EACH_REF, *names))
 
 
 def resolve(git: Git, version: str, described: str) -> refs.Resolved:
-    """The commit that a version means in a repository; UnknownVersion with near misses."""
+    """The commit that a version means in a repository. Raises UnknownVersion with near misses."""
     refs.check_version(version)
     known = repository_refs(git)
     found = refs.pick(version, known)
@@ -69,7 +69,7 @@ def resolve(git: Git, version: str, described: str) -> refs.Resolved:
 
 
 class GitTree:
-    """The files of one commit, read from objects only; nobody's working tree is looked at."""
+    """The files of one commit, read from git objects only, never from a working tree."""
 
     def __init__(self, git_dir: Path, resolved: refs.Resolved, described: str, version: str | None = None) -> None:
         self.git_dir = git_dir
@@ -83,7 +83,7 @@ class GitTree:
         except CheckoutError as error:
             raise CheckoutError(
                 f"the folders of commit {resolved.commit[:12]} cannot be read: {error.message}", where=described,
-                hint="A treeless or damaged clone: `git fetch --refetch --no-filter` brings what it lacks.",
+                hint="a treeless or damaged clone: `git fetch --refetch --no-filter` brings what it lacks",
             ) from error
         self._files = listing.files
         self._by_path = {file.path: file for file in listing.files}
@@ -93,11 +93,11 @@ class GitTree:
         self._require_content(described)
 
     def files(self) -> tuple[TreeFile, ...]:
-        """All regular files, sorted by path."""
+        """All regular files of the commit, sorted by path."""
         return self._files
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file."""
+        """The bytes of one file. Raises CheckoutError."""
         for _, data in self.read_many((path,)):
             return data
         where = f"{self.info.described}:{path}"
@@ -105,7 +105,7 @@ class GitTree:
             raise CheckoutError(f"{self.info.tag} has no such file", where=where)
         raise CheckoutError(
             "the clone lacks the content of this file", where=where,
-            hint="A partial or damaged clone: `git fetch --refetch --no-filter` brings what it lacks.",
+            hint="a partial or damaged clone: `git fetch --refetch --no-filter` brings what it lacks",
         )
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -119,17 +119,17 @@ class GitTree:
                 yield path, data
 
     def availability(self, path: str) -> Availability:
-        """Whether, and if not why, a path gives bytes."""
+        """Whether the bytes of a path can be read, and if not, why."""
         if path in self._missing:
             return Availability.MISSING_BLOB
         return Availability.PRESENT if path in self._by_path else Availability.ABSENT
 
     def missing(self) -> tuple[str, ...]:
-        """Files whose content the clone lacks, as far as it is known."""
+        """The files whose content the clone lacks, as far as that is known."""
         return tuple(sorted(self._missing))
 
     def close(self) -> None:
-        """End the git that reads blobs."""
+        """End the git process that reads blobs."""
         self._blobs.close()
 
     def _describe(self, resolved: refs.Resolved, described: str, version: str | None) -> SourceInfo:
@@ -152,7 +152,7 @@ class GitTree:
             raise CheckoutError(
                 f"the clone lacks the content of {len(self._missing)} of {len(self._files)} files of {self.info.tag}, "
                 f"{LANDMARKS[0]} among them (a blobless clone)", where=described,
-                hint=f"`git -C {described} fetch --refetch --no-filter` completes it; or build from a clone of our own, without --repo.",
+                hint=f"`git -C {described} fetch --refetch --no-filter` completes it; or build from a clone of our own, without --repo",
             )
 
 

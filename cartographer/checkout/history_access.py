@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an existing clone allows the history stage to do: full, shallow, blobless, single contents missing."""
+"""Finds out what an existing clone allows the history stage to do: full, shallow, blobless, single contents missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Id = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{40,64}$")]  # nothing else 
 
 
 def of_clone(git_dir: Path, commit: str, cache: Cache | None = None) -> HistoryAccess:
-    """The access that a clone of the user's gives. Nothing is written to it and nothing fetched.
+    """The access that a clone of the user's gives. Nothing is written to it and nothing is fetched.
 
     `cache` keeps what was found missing: the history of a near release is walked no further than to that of one before.
     """

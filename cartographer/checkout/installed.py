@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The torch of a Python, found without importing it."""
+"""Finds the torch that a Python has installed, without importing it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ASK = "import importlib.util as u; s = u.find_spec('torch'); print(s.origin if 
 
 
 class InstalledFiles:
-    """The packages of an installed torch, named as a wheel names its members."""
+    """The packages of an installed torch, with the names that their files have in a wheel."""
 
     def __init__(self, site: Path) -> None:
         self.path = site
 
     def names(self) -> dict[str, os.stat_result]:
-        """Every file of torch's packages."""
+        """Every file of torch's packages, with its file status."""
         return {
             f"{package}/{name}": status
             for package in _PACKAGES if (self.path / package).is_dir()
@@ -39,32 +39,32 @@ class InstalledFiles:
         }
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file."""
+        """The bytes of one file. Raises CheckoutError."""
         try:
             return read_regular(f"{self.path}/{name}")
         except OSError as error:
             raise CheckoutError(f"cannot be read: {error.strerror or error}", where=f"{self.path}/{name}") from error
 
     def check_total(self, names: list[str]) -> None:
-        """Nothing to refuse: the files are on the user's own disk."""
+        """Does nothing: the files are on the user's own disk already, so none is too large."""
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Does nothing: no file is held open."""
 
 
 def find_site(python: Path | None) -> Path:
-    """The folder that holds the `torch` package of a Python (None: the running one)."""
+    """The folder that contains the `torch` package of a Python (None: the running one). Raises CheckoutError."""
     origin = _ask(python) if python is not None else _own()
     if not origin:
         raise CheckoutError(
             "torch is not installed for this Python", where=str(python) if python else None,
-            hint="Install torch, or read a wheel (--from wheel) or the repository (no --source at all).",
+            hint="install torch, or read a wheel (--from wheel) or the repository (no --source at all)",
         )
     return Path(origin).resolve().parent.parent
 
 
 def open_installed(cache: Cache, python: Path | None = None) -> WheelTree | DirectoryTree:
-    """The installed torch as a tree; a development install leads to its checkout."""
+    """The installed torch as a tree; of a development install the checkout that it points to."""
     site = find_site(python)
     if (site / LANDMARKS[0]).is_file():
         return DirectoryTree(site, cache)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which files of a tree are scanned, in which language, and why the others are not; pure functions."""
+"""Decides which files of a tree are scanned, in which language, and why the others are not; pure functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGEST = 4 << 20
 
 
 class Exclusion(Enum):
-    """Why a file is not scanned."""
+    """The reasons why a file is not scanned."""
 
     OUTSIDE = "outside torch/, aten/, c10/, caffe2/, functorch/, torchgen/ and tools/"
     THIRD_PARTY = "another project's (third_party)"
@@ -39,7 +39,7 @@ class Exclusion(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ScopedFile:
-    """A file to scan. `vendored`: it stands in a folder of PyTorch's with a licence of its own, as QNNPACK's fork does."""
+    """A file to scan. `vendored`: it is in a folder of PyTorch's that has a licence of its own, as QNNPACK's fork does."""
 
     file: TreeFile
     language: Language
@@ -48,7 +48,7 @@ class ScopedFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The files to scan, sorted by path, and how many others there are, by reason."""
+    """The files to scan, sorted by path, and for each reason the number of files that are not scanned."""
 
     files: tuple[ScopedFile, ...]
     excluded: Mapping[Exclusion, int] = field(default_factory=dict)
@@ -70,7 +70,7 @@ def manifest(files: Iterable[TreeFile]) -> Manifest:
 
 
 def exclusion(path: str, size: int) -> Exclusion | None:
-    """Why one file is not scanned; None when it is."""
+    """The reason why one file is not scanned; None when it is scanned."""
     *folders, name = path.split("/")
     if path.startswith(GENERATED):
         return Exclusion.GENERATED
@@ -86,7 +86,7 @@ def exclusion(path: str, size: int) -> Exclusion | None:
 
 
 def vendored_folders(paths: Iterable[str]) -> frozenset[str]:
-    """Folders below the territories that hold a licence of their own, or are named as vendored."""
+    """Folders below the territories that contain a licence of their own, or are named as vendored."""
     found = set()
     for path in paths:
         *folders, name = path.split("/")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A request -> one `Tree`: which kind of source serves it, and what to use instead when it cannot be had."""
+"""Opens the one `Tree` that a request means: which kind of source serves it, and what to use instead when it cannot be had."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class SourceRequest:
 
     def __post_init__(self) -> None:
         if sum((self.repo is not None, self.source is not None, self.from_wheel)) > 1:
-            raise UsageError("--repo, --source and --from wheel exclude each other", hint="Give one of them.")
+            raise UsageError("--repo, --source and --from wheel exclude each other", hint="give one of them")
         if self.version is None and self.source is None and self.repo is None:
-            raise UsageError("which PyTorch?", hint="Give a version such as v2.11.0, or --source, or --repo.")
+            raise UsageError("which PyTorch?", hint="give a version such as v2.11.0, or --source, or --repo")
         if self.python is not None and self.source != INSTALLED:
             raise UsageError("--python goes with --source installed only")
         if self.version is not None:
@@ -60,7 +60,7 @@ class SourceRequest:
 def open_tree(
     request: SourceRequest, progress: Progress, only: Callable[[str], bool] | None = None, of_releases: Callable[[str], bool] | None = None,
 ) -> Tree:
-    """The one tree that a request means; `only`: the paths that will be asked for, when it is not the whole tree;
+    """The tree that a request means; `only`: the paths that will be asked for, when it is not the whole tree;
     `of_releases`: the files that a clone of our own brings of all other releases too.
 
     Raises CheckoutError, UnknownVersion or UsageError.
@@ -82,14 +82,14 @@ def open_tree(
 
 
 def remote_tags(url: str | None, progress: Progress, *, offline: bool = False) -> Mapping[str, str]:
-    """All tags of a remote repository, full name -> commit; those in the cache when it cannot be reached. `offline`: those that
-    the cache holds the files of. Raises Unreachable.
+    """All tags of a remote repository, full name -> commit; those in the cache when it cannot be reached. `offline`: only those whose
+    files the cache has. Raises Unreachable.
     """
     store = Store(Cache(), url or DEFAULT_URL, progress)
     if offline:
         here, known = store.tags_at_hand(), store.tags()
         if not here:
-            raise Unreachable("no release is in the cache", where=store.url, hint="Leave out --offline to fetch them.")
+            raise Unreachable("no release is in the cache", where=store.url, hint="leave out --offline to fetch them")
         if len(here) < len(known):
             progress.note(f"{len(here)} of the {len(known)} tags that the cache knows are meant: of the others it holds no files")
         return here
@@ -104,8 +104,8 @@ def remote_tags(url: str | None, progress: Progress, *, offline: bool = False) -
 
 
 def history_repository(tree: Tree, cache: Cache | None = None) -> HistoryAccess | None:
-    """Where the history of a tree can be read, and how much of it is there; None when there is no git at all. `cache` keeps
-    what is found out of a clone.
+    """The repository in which the history of a tree can be read, and how much of it is there; None when there is no git at all. `cache`
+    keeps what is found out about a clone.
     """
     if isinstance(tree, GitTree):
         tree.history = tree.history or of_clone(tree.git_dir, tree.commit, cache)
@@ -124,7 +124,7 @@ def _open_source(source: str, cache: Cache, python: Path | None, only: Callable[
     if path.suffix == ".whl" or (path.is_file() and not path.is_dir()):
         return open_wheel(path, cache, only)
     if find_git_dir(path) is not None and not (path / ".git").exists():
-        raise UsageError(f"{source} is a bare repository, not a folder of files", hint=f"Use --repo {source} with a version.")
+        raise UsageError(f"{source} is a bare repository, not a folder of files", hint=f"use --repo {source} with a version")
     return DirectoryTree(path, cache, only)
 
 
@@ -134,7 +134,7 @@ def _open_repository(path: Path, version: str, asked: HistoryLevel) -> GitTree:
     git_dir = find_git_dir(path)
     if git_dir is None:
         found = "no such folder" if not path.exists() else "not a git repository"
-        raise CheckoutError(found, where=described, hint="--repo takes the path or URL of a clone of PyTorch; an unpacked tree goes to --source.")
+        raise CheckoutError(found, where=described, hint="--repo takes the path or URL of a clone of PyTorch; an unpacked tree goes to --source")
     tree = GitTree(git_dir, resolve(Git(git_dir), version, described), described)
     if asked is HistoryLevel.NONE or (asked is HistoryLevel.FILES and of_clone(git_dir, tree.commit).level is HistoryLevel.LINES):
         tree.history = HistoryAccess(str(git_dir), tree.commit, asked, reason=f"only --history {asked.value} was asked for")
@@ -154,7 +154,7 @@ def _open_remote(request: SourceRequest, cache: Cache, progress: Progress, of_re
     except GitError as error:
         raise CheckoutError(
             error.message, where=error.where,
-            hint=error.hint or "If the clone in the cache is damaged, `cartographer clean` removes it, and the next build fetches it anew.",
+            hint=error.hint or "if the clone in the cache is damaged, `cartographer clean` removes it, and the next build fetches it anew",
         ) from error
     except Unreachable as lost:
         if request.repo is not None or request.version is None or not refs.numbers(request.version):
@@ -166,7 +166,7 @@ def _open_remote(request: SourceRequest, cache: Cache, progress: Progress, of_re
         except CheckoutError as error:
             raise CheckoutError(
                 f"the repository cannot be reached ({lost.message}), and no wheel serves instead: {error.message}", where=lost.where,
-                hint="Read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl or --source installed.",
+                hint="read what is at hand: --repo PATH (a clone), --source DIR (an unpacked tree), --source FILE.whl or --source installed",
             ) from error
         progress.note(
             f"{lost.where} cannot be reached, so this atlas is made from the wheel {tree.info.described}: it has operators, bindings, headers and "
@@ -208,7 +208,7 @@ def _open_store(request: SourceRequest, cache: Cache, progress: Progress, of_rel
 def _offline(store: Store, here: refs.Resolved | None, url: str, request: SourceRequest, progress: Progress) -> GitTree:
     """What the store has, with a word on what it lacks."""
     if here is None or store.level(here.commit) is None:
-        raise Unreachable(f"{request.version or 'HEAD'} is not in the cache", where=url, hint="Leave out --offline to fetch it.")
+        raise Unreachable(f"{request.version or 'HEAD'} is not in the cache", where=url, hint="leave out --offline to fetch it")
     if not store.is_complete(here.commit, request.history):
         progress.note(f"the cache holds less history than --history {request.history.value} asks for")
     return _store_tree(store, here, url, request.history)
@@ -231,7 +231,7 @@ def _check_stated(request: SourceRequest, tree: Tree) -> None:
     if request.version is not None and request.version not in {tree.info.tag, tree.info.version, tree.info.commit}:
         stated = release_of(request.version.removeprefix("v"))
         if stated != release_of(tree.info.version):
-            raise UsageError(f"{request.source} holds {tree.info.version}, not {request.version}", hint="Leave the version out.")
+            raise UsageError(f"{request.source} holds {tree.info.version}, not {request.version}", hint="leave the version out")
 
 
 def _tell_missing(tree: Tree, progress: Progress) -> None:

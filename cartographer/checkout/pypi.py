@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The smallest wheel of a release, through pip and whatever package index it is set up for."""
+"""Gets the smallest wheel of a release, through pip and whatever package index it is set up for."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def find_wheel(version: str, cache: Cache, progress: Progress, *, offline: bool 
     release = release_of(version.removeprefix("v"))
     if () < numbers(release) < FIRST_WITH_LISTS:
         raise CheckoutError(
-            f"the wheels of torch {release} carry no operator list: they do since 1.12", hint="An older release is read from a clone: --repo PATH-or-URL.",
+            f"the wheels of torch {release} carry no operator list: they do since 1.12", hint="an older release is read from a clone: --repo PATH-or-URL",
         )
     kept = kept_wheel(release, cache)
     if kept is not None:
         return kept
     if offline:
-        raise CheckoutError(f"no wheel of {release} is in the cache, and --offline forbids to fetch one", hint="Leave out --offline.")
+        raise CheckoutError(f"no wheel of {release} is in the cache, and --offline forbids to fetch one", hint="leave out --offline")
     if not cache.writable:
         passing = Cache.passing()
         progress.note(f"the wheel is kept in {passing.root} until this build ends")
@@ -64,7 +64,7 @@ def find_wheel(version: str, cache: Cache, progress: Progress, *, offline: bool 
 
 
 def kept_wheel(release: str, cache: Cache) -> Path | None:
-    """A wheel of this release in the cache: the smallest one."""
+    """The smallest wheel of this release in the cache; None when there is none."""
     found = (cache.root / KIND / release).glob("torch-*.whl")
     return min(found, key=lambda path: (path.stat().st_size, path.name), default=None)
 
@@ -103,8 +103,8 @@ def _download(release: str, folder: Path, progress: Progress) -> Path:
     full = "No space left" in last
     raise CheckoutError(
         f"pip could not bring the wheel: {_last_words(last)}", where=f"torch {release}",
-        hint="The disk is full: free some space, or let CARTOGRAPHER_CACHE name another disk." if full
-        else "Without a package index: --source FILE.whl reads a wheel at hand, --source DIR an unpacked tree, --repo PATH a clone.",
+        hint="the disk is full: free some space, or let CARTOGRAPHER_CACHE name another disk" if full
+        else "without a package index: --source FILE.whl reads a wheel at hand, --source DIR an unpacked tree, --repo PATH a clone",
     )
 
 
@@ -163,7 +163,7 @@ def _pip(
     if "No module named pip" in errors:
         raise CheckoutError(
             "pip is not installed beside this Python, so no wheel can be fetched", where=sys.executable,
-            hint="Install pip, or fetch the wheel by hand and give it with --source FILE.whl.",
+            hint="install pip, or fetch the wheel by hand and give it with --source FILE.whl",
         )
     return subprocess.CompletedProcess(command, child.returncode, output, errors)
 
@@ -201,7 +201,7 @@ def _no_release(release: str, known: tuple[str, ...]) -> UnknownVersion:
     near = near_misses(release, known)
     return UnknownVersion(
         f"the package index has no wheel of torch {release}",
-        hint=f"Did you mean {', '.join(near)}?" if near else "The repository may have it: build without --from wheel.",
+        hint=f"did you mean {', '.join(near)}?" if near else "the repository may have it: build without --from wheel",
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A version as people write it -> a commit; pure functions over what git lists."""
+"""Resolves a version as people write it to a commit; pure functions over what git lists."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//")
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a version came to: the commit, and the full name of the ref that named it ("" for a commit by its id)."""
+    """The result of resolving a version: the commit, and the full name of the ref that named it ("" for a commit by its id)."""
 
     commit: str
     ref: str
 
     @property
     def tag(self) -> str | None:
-        """The tag's short name, when a tag was meant."""
+        """The tag's short name, when the version named a tag."""
         return self.ref.removeprefix("refs/tags/") if self.ref.startswith("refs/tags/") else None
 
 
 def check_version(version: str) -> str:
-    """A version that can be handed to git; UsageError for what cannot be a name."""
+    """A version that is safe to hand to git; raises UsageError for a text that cannot be a name."""
     if not version or version.startswith("-") or _FORBIDDEN.search(version):
-        raise UsageError(f"not the name of a release, branch or commit: {version!r}", hint="Write it as v2.11.0 or 2.11.0.")
+        raise UsageError(f"not the name of a release, branch or commit: {version!r}", hint="write it as v2.11.0 or 2.11.0")
     return version
 
 
@@ -51,19 +51,19 @@ def candidates(version: str) -> tuple[str, ...]:
 
 
 def is_commit(version: str) -> bool:
-    """Whether a version may be the (abbreviated) id of a commit."""
+    """Whether a version can be the (abbreviated) id of a commit."""
     return _COMMIT.fullmatch(version) is not None
 
 
 def pick(version: str, refs: Mapping[str, str]) -> Resolved | None:
-    """The commit that a version means among refs (full name -> peeled commit); a whole id means itself."""
+    """The commit that a version means among refs (full name -> peeled commit); a full id means itself."""
     if len(version) == 40 and is_commit(version):
         return Resolved(version.lower(), "")
     return next((Resolved(refs[ref], ref) for ref in candidates(version) if ref in refs), None)
 
 
 def parse_refs(listing: bytes) -> dict[str, str]:
-    """Full name -> peeled commit, from `for-each-ref --format='%(objectname) %(*objectname) %(refname)'`."""
+    """The refs in the output of `for-each-ref --format='%(objectname) %(*objectname) %(refname)'`: full name -> peeled commit."""
     refs: dict[str, str] = {}
     for line in listing.split(b"\n"):
         parts = line.split(b" ", 2)
@@ -73,7 +73,7 @@ def parse_refs(listing: bytes) -> dict[str, str]:
 
 
 def parse_remote_refs(listing: bytes) -> dict[str, str]:
-    """Full name -> peeled commit, from `ls-remote`, where an annotated tag has a second line ending in ^{}."""
+    """The refs in the output of `ls-remote`, full name -> peeled commit; an annotated tag has a second line there, ending in ^{}."""
     refs: dict[str, str] = {}
     peeled: dict[str, str] = {}
     for line in listing.split(b"\n"):
@@ -103,20 +103,20 @@ def near_misses(version: str, known: Iterable[str], count: int = 5) -> tuple[str
 
 
 def unknown_version(version: str, known: Iterable[str], where: str) -> UnknownVersion:
-    """The error for a version that nothing has, with near misses."""
+    """The error for a version that does not exist, with near misses."""
     near = near_misses(version, known)
-    hint = f"Did you mean {', '.join(near)}?" if near else "`git tag` in the repository lists its releases."
+    hint = f"did you mean {', '.join(near)}?" if near else "`git tag` in the repository lists its releases"
     return UnknownVersion(f"no tag, branch or commit {version!r}", where=where, hint=hint)
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """(2, 11, 0) of "v2.11.0-rc3"; () when it is no release."""
+    """The numbers of a release's tag, (2, 11, 0) of "v2.11.0-rc3"; () when it is not the tag of a release."""
     match = _RELEASE.fullmatch(version)
     return tuple(int(part[:9]) for part in match["numbers"].split(".")) if match else ()
 
 
 def release_order(version: str) -> tuple[tuple[int, ...], int, str]:
-    """A sort key: by number, release candidates before their release, post releases after it."""
+    """A sort key for releases: by number, release candidates before their release, post releases after it."""
     match = _RELEASE.fullmatch(version)
     if match is None:
         return (), 0, version

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which release a tree is: what PyTorch's own files say about it."""
+"""Finds out which release a tree is, from what PyTorch's own files say."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_version_py(text: str) -> tuple[str | None, str | None]:
 
 
 def find_version(read: Callable[[str], str | None], folder: str) -> str | None:
-    """The version of a tree without tags, from the surest witness to the weakest.
+    """The version of a tree without tags, from the most reliable witness to the least reliable.
 
     `version.txt` of a release is still "1.13.0a0" for every 1.13.x, so the changelog of a distribution's package and
     the name of the unpacked folder go before it when they speak of the same minor release.
@@ -67,33 +67,33 @@ def version_of_commit(stated: str | None, commit: str, name: str) -> str:
 
 
 def too_old(why: str, where: str) -> CheckoutError:
-    """The error for a PyTorch from before the list of operators."""
+    """The error for a PyTorch from before there was a list of operators."""
     return CheckoutError(
         f"this PyTorch is too old: {why}", where=where,
-        hint="The oldest release that can be built is v1.0.0: before it most operators were declared in Declarations.cwrap and bound by hand.",
+        hint="the oldest release that can be built is v1.0.0: before it most operators were declared in Declarations.cwrap and bound by hand",
     )
 
 
 def require_whole_list(has: Callable[[str], bool], where: str) -> None:
-    """CheckoutError where most operators stand outside the list: in the Declarations.cwrap of the time before c10."""
+    """Raise CheckoutError when most operators are outside the list: in the Declarations.cwrap of the time before c10."""
     if has("aten/src/ATen/Declarations.cwrap") and not has("c10/macros/Macros.h"):
         raise too_old(f"most of its operators stand in Declarations.cwrap and not in {LANDMARKS[0]}", where)
 
 
 def require_pytorch(has: Callable[[str], bool], where: str) -> None:
-    """CheckoutError unless the tree holds what every PyTorch has."""
+    """Raise CheckoutError unless the tree has the paths that every PyTorch has."""
     lacking = [path for path in LANDMARKS if not has(path)]
     if lacking == [LANDMARKS[0]] and has("torch/csrc/Module.cpp"):
         raise too_old(f"it has no {LANDMARKS[0]}", where)
     if lacking:
         raise CheckoutError(
             f"not a PyTorch tree: looked for {' and '.join(LANDMARKS)}, and found no {' and no '.join(lacking)}", where=where,
-            hint="Name the top folder of PyTorch's source, the one that holds aten/, c10/ and torch/.",
+            hint="name the top folder of PyTorch's source, the one that holds aten/, c10/ and torch/",
         )
 
 
 def is_safe(path: str) -> bool:
-    """Whether a path stays inside the tree that it is relative to, and is text that can be written down."""
+    """Whether a path stays inside the tree that it is relative to, and is text that can be written to files."""
     if not path or path.startswith("/") or "\x00" in path or "\\" in path or re.match(r"[A-Za-z]:", path):
         return False
     if not path.isascii() and any("\ud800" <= character <= "\udfff" for character in path):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A wheel file, or an installed torch, as a `Tree` with the paths of PyTorch's repository."""
+"""Reads a wheel file, or an installed torch, as a `Tree` with the paths of PyTorch's repository."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _GENERATOR = "torchgen/gen.py"
 
 
 class Members(Protocol):
-    """A set of packed files: a wheel, or the folder that one was installed in."""
+    """The interface of a set of packed files: a wheel, or the folder in which one was installed."""
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the wheel, or of the folder."""
 
     def names(self) -> dict[str, os.stat_result]:
-        """Every member with the status that tells whether it changed."""
+        """Every member with its file status, which tells whether the member has changed."""
 
     def read(self, name: str) -> bytes:
         """The bytes of one member. Raises CheckoutError."""
 
     def check_total(self, names: list[str]) -> None:
-        """Refuse to read members that are too large together."""
+        """Raise CheckoutError for members that are too large together."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the files that are held open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _Packed:
 
 
 class WheelTree:
-    """The texts of a wheel. What the build generated stands under build/, apart from PyTorch's own files."""
+    """The text files of a wheel. What the build generated is under build/, apart from PyTorch's own files."""
 
     def __init__(self, members: Members, cache: Cache, only: Callable[[str], bool] | None = None) -> None:
         """`only`: the paths that will be asked for; the others are left out, which spares unpacking them all."""
@@ -72,20 +72,20 @@ class WheelTree:
         if LANDMARKS[0] not in self._packed:
             raise CheckoutError(
                 f"the wheel of {self.info.version} carries no operator list: looked for torchgen/packaged/ATen/native/native_functions.yaml",
-                where=str(members.path), hint="Wheels carry it since 1.12. For an older release use the clone: leave out --from wheel.",
+                where=str(members.path), hint="wheels carry it since 1.12; for an older release use the clone: leave out --from wheel",
             )
 
     def files(self) -> tuple[TreeFile, ...]:
-        """All texts, sorted by path."""
+        """All text files of the wheel, sorted by path."""
         return self._files
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file, as the repository has them."""
+        """The bytes of one file, as the repository has them. Raises CheckoutError."""
         packed = self._packed.get(path)
         if packed is None:
             shipped = self.availability(path) is Availability.ABSENT
             why = f"{self.info.version} has no such file" if shipped else "a wheel does not carry this file"
-            raise CheckoutError(why, where=f"{self.info.described}:{path}", hint=None if shipped else "The clone has it: build without --from wheel.")
+            raise CheckoutError(why, where=f"{self.info.described}:{path}", hint=None if shipped else "the clone has it: build without --from wheel")
         return unwrapped(packed.member, self._members.read(packed.member))
 
     def read_many(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -100,7 +100,7 @@ class WheelTree:
                 yield path, data
 
     def availability(self, path: str) -> Availability:
-        """Whether, and if not why, a path gives bytes."""
+        """Whether the bytes of a path can be read, and if not, why."""
         if path in self._damaged:
             return Availability.MISSING_BLOB
         if path in self._packed:
@@ -108,7 +108,7 @@ class WheelTree:
         return Availability.ABSENT if is_carried(path) else Availability.NOT_SHIPPED
 
     def missing(self) -> tuple[str, ...]:
-        """Files that proved to be damaged."""
+        """The files that turned out to be damaged."""
         return tuple(sorted(self._damaged))
 
     def generated(self) -> tuple[TreeFile, ...]:
@@ -116,14 +116,14 @@ class WheelTree:
         return tuple(file for file in self._files if file.path.startswith(GENERATED))
 
     def close(self) -> None:
-        """Let go of the wheel."""
+        """Close the file of the wheel."""
         self._members.close()
 
     def _describe(self, names: dict[str, os.stat_result]) -> SourceInfo:
         if _VERSION_PY not in names:
             raise CheckoutError(
                 f"not a wheel of torch: looked for {_VERSION_PY}", where=str(self._members.path),
-                hint="Give a torch-VERSION-...whl file from the package index.",
+                hint="give a torch-VERSION-...whl file from the package index",
             )
         version, commit = read_version_py(self._members.read(_VERSION_PY).decode("utf-8", "replace"))
         if version is None:
@@ -155,8 +155,8 @@ class WheelTree:
 
 
 def open_wheel(path: Path, cache: Cache, only: Callable[[str], bool] | None = None) -> WheelTree:
-    """A .whl file as a tree."""
+    """Open a .whl file as a tree. Raises CheckoutError."""
     real = path.expanduser().absolute()
     if not real.is_file():
-        raise CheckoutError("no such wheel", where=str(real), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`.")
+        raise CheckoutError("no such wheel", where=str(real), hint="--source takes an unpacked PyTorch, a .whl file or the word `installed`")
     return WheelTree(WheelArchive(real), cache, only)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the files of a wheel stand in PyTorch's repository; pure functions.
+"""Maps the files of a wheel to their paths in PyTorch's repository; pure functions.
 
 The layout is what PyTorch's setup.py packs: the operator lists and templates under torchgen/packaged, headers under
 torch/include, Python as it is. What the build made (from templates, by torchgen, by CMake) is kept apart under build/.
@@ -55,7 +55,7 @@ _WRAPPED = re.compile(
 
 
 def repository_path(member: str) -> str | None:
-    """The path in PyTorch's repository of a wheel's member; None for what is not of the repository, and binaries."""
+    """The path in PyTorch's repository of a wheel's member; None for a binary, and for what the repository does not have."""
     if _BINARY.fullmatch(member) or member.endswith("/"):
         return None
     for prefix, target in _PREFIXES:

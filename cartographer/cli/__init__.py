@@ -45,7 +45,7 @@ _COMPLETE = "_CARTOGRAPHER_COMPLETE"
 
 
 class Commands(click.Group):
-    """Commands that are imported one by one: a look-up pays for no other."""
+    """A group of commands, each imported only when it is used, so that a look-up does not pay for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return [*COMMANDS]
@@ -172,7 +172,7 @@ def _let_go() -> None:
 
 
 def tell(error: CartographerError, subject: str = "") -> None:
-    """What happened, to what, where, and what to do next: on standard error."""
+    """Print an error to standard error: what happened, to what, where, and what to do next."""
     from cartographer.query.ink import Ink
 
     ink = Ink.for_stream(sys.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""where, show, search: questions to an atlas."""
+"""The commands `where`, `show` and `search`: questions to an atlas."""
 
 from __future__ import annotations
 
@@ -56,15 +56,14 @@ def _where_json(reader: Reader, answer: Where | Backwards, deep: bool) -> object
 
 
 def _where_text(reader: Reader, answer: Where | Backwards, everything: bool, deep: bool) -> Iterable[str]:
+    from cartographer.query import deep as below
     from cartographer.query import where_text
 
     colours = ink()
-    if not deep:
-        return where_text.text(answer, colours, everything=everything)
-    from cartographer.query import deep as below
-
-    return where_text.text(answer, colours, everything=everything,
-                           deep=lambda d: below.text(below.follow(reader, d.chain, d.backends[0]), colours))  # fmt: skip
+    if deep:
+        return where_text.text(answer, colours, everything=everything,
+                               deep=lambda d: below.text(below.follow(reader, d.chain, d.backends[0]), colours))  # fmt: skip
+    return where_text.text(answer, colours, everything=everything, deep=lambda d: below.brief(reader, d, colours))
 
 
 @click.command("show", short_help="Everything about an operator.")

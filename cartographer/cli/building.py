@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""build: from a PyTorch to its atlas."""
+"""The command `build`: from a PyTorch to its atlas."""
 
 from __future__ import annotations
 

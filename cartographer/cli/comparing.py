@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""diff and history: what changed between releases."""
+"""The commands `diff` and `history`: what changed between releases."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""completion: how a shell learns our commands, options and operator names."""
+"""The command `completion`: how a shell learns the commands, options and operator names."""
 
 from __future__ import annotations
 

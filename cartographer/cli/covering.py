@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""coverage and verify: what serves which backend, and whether a running torch agrees with the atlas."""
+"""The commands `coverage` and `verify`: what serves which backend, and whether a running torch agrees with the atlas."""
 
 from __future__ import annotations
 

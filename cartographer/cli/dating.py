@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""strata: when the lines of a folder or a file were laid down."""
+"""The command `strata`: when the lines of a folder or a file came in."""
 
 from __future__ import annotations
 

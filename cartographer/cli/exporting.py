@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""export: the whole atlas as JSON lines, for scripts and other tools."""
+"""The command `export`: the whole atlas as JSON lines, for scripts and other tools."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""guide and line: the texts of the atlas, checked and printed."""
+"""The commands `guide` and `line`: the texts of the guide, checked and printed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""list, clean: what lies on this machine."""
+"""The commands `list` and `clean`: the atlases and the cache on this machine."""
 
 from __future__ import annotations
 

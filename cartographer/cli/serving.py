@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""serve: an atlas in the browser."""
+"""The command `serve`: an atlas in the browser."""
 
 from __future__ import annotations
 

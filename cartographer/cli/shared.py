@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options that several commands have, and how lines reach standard output."""
+"""Options that several commands have, and how lines get to standard output."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def atlas_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--atlas`: a folder, a database, or the tag of an atlas that is known."""
+    """Add the option `--atlas`: a folder, a database, or the tag of an atlas that is known."""
     return click.option("--atlas", "-a", metavar="ATLAS", help="A folder with an atlas.db, the file, or its tag. Default: the one that was built last.")(function)
 
 
 def output_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--output`: a file; `-` is standard output, as everywhere (a file of that name is `./-`)."""
+    """Add the option `--output`: a file; `-` is standard output, as everywhere (a file of that name is `./-`)."""
     def chosen(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Path | None:
         return None if value in {None, "-"} else Path(str(value))
 
@@ -34,13 +34,13 @@ def output_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def json_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--json`"""
+    """Add the option `--json`, which the command gets as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 @contextmanager
 def open_atlas(named: str | None, *, quiet: bool = False) -> Iterator[Reader]:
-    """The atlas that a command means; what it holds is not believed blindly. Raises StoreError.
+    """Open the atlas that a command means; odd contents are reported as an error of the atlas. Raises StoreError.
 
     Where none is named and there are several, whoever asks may think of another release: a person is told which one
     answers, and an error for a name that it does not have tells so too.
@@ -73,14 +73,14 @@ def typed(words: Iterable[str]) -> str:
 
 
 def ink() -> Ink:
-    """Colours for standard output."""
+    """The colours for standard output: none when it is not a terminal."""
     from cartographer.query.ink import Ink
 
     return Ink.for_stream(sys.stdout)
 
 
 def put(lines: Iterable[str]) -> None:
-    """Write lines for people. Names come from the analysed source: whatever would steer the terminal is made visible."""
+    """Write lines for people. Names come from the analysed source, so whatever would steer the terminal is made visible."""
     put_data(line if line.isprintable() else _harmless(line) for line in lines)
 
 
@@ -107,14 +107,14 @@ def _harmless(line: str) -> str:
 
 
 def put_json(value: object) -> None:
-    """Write one JSON value, readable."""
+    """Write one JSON value to standard output, indented."""
     import json
 
     put_data([json.dumps(value, ensure_ascii=False, indent=2)])
 
 
 def complete_operator(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001
-    """Operator names of the chosen atlas that begin like this."""
+    """The operator names of the chosen atlas that begin with what was typed."""
     from click.shell_completion import CompletionItem
 
     from cartographer.errors import CartographerError

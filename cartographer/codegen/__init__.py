@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Declarations -> what PyTorch's generators (torchgen, tools/autograd) would write from them, by rule."""
+"""Derives from the declarations what PyTorch's generators (torchgen, tools/autograd) would write, by the generators' own rules."""

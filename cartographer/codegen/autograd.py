@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The way back of an operator, as the generated VariableType has it (tools/autograd/gen_variable_type.py, emit_body)."""
+"""Describes the backward side of an operator as the generated VariableType has it (tools/autograd/gen_variable_type.py, emit_body)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def autograd_of(matched: Matched, sources: Sources) -> Autograd:
-    """Nodes, formulas and what is saved; the kind says how an operator without a node behaves."""
+    """The Nodes, the formulas and what is saved for an operator; for one without a Node the kind says how it behaves."""
     function = matched.function
     infos = matched.infos
     kind = _kind(matched, sources)

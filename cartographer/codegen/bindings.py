@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python names that tools/autograd/gen_python_functions.py generates for operators.
+"""Derives the Python names that tools/autograd/gen_python_functions.py generates for operators.
 
 Without `python_module` a method goes to python_variable_methods.cpp, a function to python_torch_functions; with one, to
 that module's file. An `.out` overload merges into the function of its base. deprecated.yaml adds signatures.
@@ -36,7 +36,7 @@ Bindings = dict[str, list[Binding]]  # by the operator's name
 
 
 class Binder:
-    """Generated bindings of one release."""
+    """Derives the generated Python bindings of one release."""
 
     def __init__(self, sources: Sources) -> None:
         self._signatures = sources.strings(MODULE, "SKIP_PYTHON_BINDINGS_SIGNATURES")
@@ -51,7 +51,7 @@ class Binder:
         }
 
     def bound(self, function: Function) -> bool:
-        """Whether the generator binds it (should_generate_py_binding)."""
+        """Whether the generator makes a Python binding for an operator (should_generate_py_binding)."""
         if function.generated and "view_copy" not in function.tags:
             return False
         types = ", ".join(a.type for a in function.schema.arguments)  # how 1.7 spells its list
@@ -59,7 +59,7 @@ class Binder:
         return not self._skipped.fullmatch(function.cpp_name) and not skipped
 
     def places(self, function: Function) -> Iterator[tuple[str, str]]:
-        """Python name and generated file of each binding that its variants and module give."""
+        """The Python name and the generated file of each binding that an operator's variants and module lead to."""
         module = function.python_module
         if module is not None:
             if module in self.owners:
@@ -72,7 +72,7 @@ class Binder:
             yield f"torch.{function.base}", file
 
     def all(self, functions: Iterable[Function], deprecated: Iterable[DeprecatedSignature]) -> Bindings:
-        """Bindings by operator; deprecated signatures come after the others."""
+        """The bindings of each operator; those of deprecated signatures come after the others."""
         found: Bindings = defaultdict(list)
         by_base: dict[str, list[Function]] = defaultdict(list)
         for function in functions:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The constants of a generator's module, read from its syntax tree. Nothing is executed: only literals, names of
+"""Reads the constants of a generator's module from its syntax tree. Nothing is executed: only literals, names of
 other constants, and the few operations by which the generators join lists, sets and dicts are understood.
 """
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class NotConstant(Exception):  # noqa: N818 - a signal inside this module
-    """An expression that is more than a constant."""
+    """Raised for an expression that is more than a constant."""
 
 
 def of_module(module: ast.Module, imported: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of the module's names, as far as they are constants; `imported` gives those of other modules."""
+    """The values of a module's names, as far as they are constants; `imported` gives those of other modules."""
     values: dict[str, Any] = dict(imported)
     for statement in module.body:
         try:
@@ -28,7 +28,7 @@ def of_module(module: ast.Module, imported: Mapping[str, Any]) -> dict[str, Any]
 
 
 def strings(value: Any) -> frozenset[str]:
-    """The texts in a constant: of a set, list, tuple, or the keys of a dict."""
+    """The strings in a constant: the items of a set, list or tuple, or the keys of a dict."""
     if isinstance(value, str):
         return frozenset((value,))
     if isinstance(value, (set, frozenset, list, tuple, dict)):
@@ -73,7 +73,7 @@ def _mutate(container: Any, method: str, arguments: list[Any]) -> None:
 
 
 def evaluate(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """The value of an expression, or NotConstant."""
+    """The value of a constant expression. Raises NotConstant."""
     match node:
         case ast.Constant(value=value):
             return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""derivatives.yaml joined to the operators: nodes with their numbers, formulas, what is saved.
+"""Joins derivatives.yaml to the operators: nodes with their numbers, formulas, what is saved.
 
 tools/autograd/load_derivatives.py (create_differentiability_info, add_view_copy_derivatives).
 """
@@ -28,7 +28,7 @@ NOT_DIFFERENTIABLE = "non_differentiable"
 
 @dataclass(frozen=True, slots=True)
 class Backward:
-    """A formula for the gradients of some arguments."""
+    """A formula for the gradients of some arguments, with what it saves from the forward call."""
 
     names: tuple[str, ...]
     original: str  # as written
@@ -63,23 +63,23 @@ class Info:
 
     @property
     def not_differentiable(self) -> tuple[str, ...]:
-        """Arguments that the row declares not differentiable."""
+        """The arguments that the row of derivatives.yaml declares as not differentiable."""
         return tuple(name for formula in self.excluded for name in formula.names)
 
     @property
     def has_derivatives(self) -> bool:
-        """Whether it differentiates with respect to any argument."""
+        """Whether the row has a formula for the gradient of any argument."""
         return bool(self.backward)
 
     @property
     def saved(self) -> tuple[str, ...]:
-        """Names of what the node saves: inputs, then outputs."""
+        """The names of what the Node saves: first inputs, then outputs."""
         names = [s.name for b in self.backward for s in b.saved_inputs]
         names += [s.name for b in self.backward for s in b.saved_outputs]
         return tuple(dict.fromkeys(names))
 
     def uses(self, name: str) -> bool:
-        """Whether a formula uses a name."""
+        """Whether a backward formula uses a name."""
         return any(mentions(b.formula, name) for b in self.backward)
 
 
@@ -87,7 +87,7 @@ Infos = dict[str, dict[str, Info]]  # by the operator's name, then by autograd k
 
 
 def load(functions: list[Function], derivatives: Iterable[Derivative], sources: Sources) -> Infos:
-    """Infos of every operator that a row names, and of the copies of views."""
+    """Read the infos of every operator that derivatives.yaml has a row for, and of the copying variants of views."""
     views = list(by_view(functions))
     ordered = [f for g in views for f in (g.functions if isinstance(g, ViewGroup) else (g,))]
     by_schema: dict[str, Function] = {}
@@ -119,14 +119,14 @@ def _canonical(functions: list[Function], name: str) -> Function:
 
 
 def argument_names(function: Function) -> list[str]:
-    """Names of its C++ arguments: the four tensor options are one, called `options`."""
+    """The names of an operator's C++ arguments: the four tensor options are one argument, called `options`."""
     options = tensor_options(function.schema)
     names = [a.name for a in function.schema.arguments if a not in options[1:]]
     return ["options" if options and n == options[0].name else n for n in names]
 
 
 def return_names(function: Function) -> list[str]:
-    """Names of its results in C++ (torchgen/api/cpp.py, return_names)."""
+    """The names of an operator's results in C++ (torchgen/api/cpp.py, return_names)."""
     schema = function.schema
     names = []
     for index, returned in enumerate(schema.returns):
@@ -166,7 +166,7 @@ def _info(
 
 
 def node_prefix(name: str) -> str:
-    """`AddBackward` of `add` (_create_op_prefix)."""
+    """The beginning of a Node's name, `AddBackward` for `add` (_create_op_prefix)."""
     camel = "".join(part.title() for part in name.split("_"))
     return f"{camel}Backward".replace("ForwardBackward", "Backward")
 

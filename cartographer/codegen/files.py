@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files that PyTorch's build writes: read from the generators' own calls of their file manager."""
+"""Finds the files that PyTorch's build writes, from the calls by which the generators use their file manager."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ _NONE = GeneratedFile("", "", 0, None, 0, "")
 
 
 def generated_files(files: Mapping[str, bytes], paths: Container[str] | None = None) -> tuple[GeneratedFile, ...]:
-    """The generated files of a tree: see `files_of`."""
+    """The generated files of a tree, sorted by name: see `files_of`."""
     return files_of(Sources(files), paths)
 
 
 def files_of(sources: Sources, paths: Container[str] | None = None) -> tuple[GeneratedFile, ...]:
-    """The generated files, sorted by name; a name with a placeholder stands for many, `{name}_ops.h`. `paths` are all of
+    """The generated files, sorted by name; a name with a placeholder, `{name}_ops.h`, is for many files. `paths` are all paths of
     the tree: a template that is not among them is not named.
     """
     files = sources.files

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An operator as the generators see it: a yaml row, or one that torchgen adds, with its table of kernels.
+"""An operator as the generators see it: a row of native_functions.yaml, or one that torchgen adds, with its kernels by dispatch key.
 
 torchgen/model.py: NativeFunction, BackendMetadata, FunctionSchema.signature.
 """
@@ -29,7 +29,7 @@ _OPTIONS = (("dtype", "ScalarType"), ("layout", "Layout"), ("device", "Device"),
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What a dispatch table names for one key: the function, its C++ namespace, and where it is named."""
+    """The kernel that a dispatch table names for one key: the function, its C++ namespace, and where it is named."""
 
     name: str
     namespace: str = "at::native"
@@ -38,19 +38,19 @@ class Kernel:
 
     @property
     def symbol(self) -> str:
-        """The C++ symbol: `at::native::structured_add_out_mps`, `at::native::relu`."""
+        """The full C++ symbol: `at::native::structured_add_out_mps`, `at::native::relu`."""
         return f"{self.namespace}::{'structured_' if self.structured else ''}{self.name}"
 
     @staticmethod
     def parse(written: str, *, structured: bool, place: Location) -> Kernel:
-        """`custom::f` lives in `custom::native` (torchgen/model.py, from_yaml)."""
+        """Parse a kernel's name as yaml has it: `custom::f` is in the namespace `custom::native` (torchgen/model.py, from_yaml)."""
         namespace, _, name = written.rpartition("::")
         return Kernel(name, f"{namespace or 'at'}::native", structured, place)
 
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """One operator overload for the generators. Compared by identity."""
+    """One operator overload as the generators see it. Compared by identity."""
 
     row: NativeFunction  # its own row, or the one that it is generated from
     schema: FunctionSchema
@@ -63,27 +63,27 @@ class Function:
 
     @property
     def name(self) -> str:
-        """Base and overload: `add_.Tensor`."""
+        """The name of the overload without namespace: `add_.Tensor`."""
         return self.schema.name.local
 
     @property
     def base(self) -> str:
-        """`add_`."""
+        """The base name with its in-place underscore: `add_` of `add_.Tensor`."""
         return self.schema.name.base
 
     @cached_property
     def kind(self) -> SchemaKind:
-        """Functional, in place, out, …"""
+        """The kind of its schema: functional, in place, out, mutable or scratch (torchgen/model.py, SchemaKind)."""
         return self.schema.kind
 
     @cached_property
     def is_out(self) -> bool:
-        """Whether it takes outputs to write to."""
+        """Whether it has out arguments, to which it writes its results."""
         return bool(self.schema.out)
 
     @cached_property
     def cpp_name(self) -> str:
-        """The C++ function's name: base, `_out` for out overloads (torchgen/api/cpp.py, name)."""
+        """The name of its C++ function: the base name, with `_out` for out overloads (torchgen/api/cpp.py, name)."""
         return f"{self.base}_out" if self.is_out else self.base
 
     @property
@@ -98,42 +98,42 @@ class Function:
 
     @property
     def structured(self) -> bool:
-        """Whether its row is structured."""
+        """Whether its row declares it as structured."""
         return self.row.structured and not self.generated
 
     @property
     def structured_delegate(self) -> str | None:
-        """The structured operator that its row delegates to."""
+        """The structured operator that its row names as its delegate; None when there is none."""
         return None if self.generated else self.row.structured_delegate
 
     @property
     def manual_kernel_registration(self) -> bool:
-        """Whether its kernels are registered by hand."""
+        """Whether its kernels are registered by hand (yaml key manual_kernel_registration)."""
         return self.row.manual_kernel_registration and not self.generated
 
     @property
     def manual_cpp_binding(self) -> bool:
-        """Whether its C++ function and method are written by hand."""
+        """Whether its C++ function and method are written by hand (yaml key manual_cpp_binding)."""
         return self.row.manual_cpp_binding and not self.generated
 
     @property
     def python_module(self) -> str | None:
-        """nn, fft, linalg, …"""
+        """The Python module that binds it, `nn`, `fft`, `linalg`; None for `torch` itself."""
         return None if self.generated else self.row.python_module
 
     @cached_property
     def signature(self) -> str:
-        """What its functional, in-place and out variants share (FunctionSchema.signature)."""
+        """A text that its functional, in-place and out variants have in common (FunctionSchema.signature)."""
         return self.rules.signature(self.schema)
 
     @cached_property
     def plain_signature(self) -> str:
-        """The same without defaults."""
+        """The same text as `signature`, but without the defaults of arguments."""
         return self.rules.signature(self.schema, defaults=False)
 
     @cached_property
     def view_signature(self) -> str:
-        """What a view and its copying variant share (FunctionSchema.view_signature)."""
+        """A text that a view and its copying variant have in common (FunctionSchema.view_signature)."""
         return self.rules.signature(self.schema, view=True)
 
     @cached_property
@@ -182,7 +182,7 @@ class SchemaRules:
 
 
 def inputs_of(schema: FunctionSchema) -> list[Argument]:
-    """Arguments that variants share: outputs and tensor options left out."""
+    """The arguments that variants have in common: out arguments and tensor options are left out."""
     keywords = list(schema.kwarg_only)
     options = tensor_options(schema)
     return [*schema.positional, *(a for a in keywords if a not in options)]
@@ -199,7 +199,7 @@ def tensor_options(schema: FunctionSchema) -> tuple[Argument, ...]:
 
 
 def mutable_inputs(schema: FunctionSchema) -> list[Argument]:
-    """Arguments written to and not returned: self, then outputs, then the positional ones after self."""
+    """The arguments that are written to and not returned: self, then outputs, then the positional ones after self."""
     self_argument = schema.self_argument
     after_self = list(schema.positional)
     if self_argument is not None:
@@ -210,5 +210,5 @@ def mutable_inputs(schema: FunctionSchema) -> list[Argument]:
 
 
 def without_alias(argument: Argument) -> Argument:
-    """The argument with no alias set."""
+    """A copy of an argument without its alias set."""
     return replace(argument, aliases=())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators that torchgen adds to those of the yaml: out= and functional variants, by
+"""Derives the operators that torchgen adds to those of native_functions.yaml: out= and functional variants, by
 torchgen/native_function_generation.py.
 """
 
@@ -32,7 +32,7 @@ _ADD = "add_generated_native_functions"
 
 
 def generated(functions: list[Function], sources: Sources) -> list[Function]:
-    """The functions that torchgen adds, in its order; none in releases that had no such generator."""
+    """The functions that torchgen adds, in its order; none in releases whose torchgen had no such generator."""
     adder = sources.function(GENERATION, _ADD)
     if adder is None:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Variants of one operator belong together: functional, in place, out; a view, its in-place form and its copy.
+"""Groups the variants of one operator: functional, in place and out; or a view, its in-place form and its copying variant.
 
 torchgen/native_function_generation.py (pre_group_native_functions), torchgen/model.py (NativeFunctionsGroup,
 NativeFunctionsViewGroup), torchgen/gen.py (get_grouped_by_view_native_functions).
@@ -29,23 +29,23 @@ class Group:
 
     @property
     def structured(self) -> bool:
-        """Whether its out variant is structured."""
+        """Whether the out variant of the group is structured."""
         return self.out.structured
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        """Its members, in torchgen's order."""
+        """The functions in the group, in torchgen's order."""
         return tuple(f for f in (self.functional, self.out, self.inplace, self.mutable) if f is not None)
 
     @property
     def meta_class(self) -> str:
-        """`at::meta::structured_add_Tensor` (torchgen/api/meta.py, name)."""
+        """The C++ class of the group's shape function: `at::meta::structured_add_Tensor` (torchgen/api/meta.py, name)."""
         return f"at::meta::structured_{self.functional.name.replace('.', '_')}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewGroup:
-    """A view with its in-place form and the operator that copies instead."""
+    """A view with its in-place form and its copying variant."""
 
     view: Function
     inplace: Function | None = None
@@ -53,12 +53,12 @@ class ViewGroup:
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        """Its members, in torchgen's order."""
+        """The functions in the group, in torchgen's order."""
         return tuple(f for f in (self.view, self.inplace, self.copy) if f is not None)
 
 
 def by_signature(functions: Iterable[Function]) -> dict[str, dict[SchemaKind, Function]]:
-    """The variants of each operator by kind. A second one of a kind, as old releases have, is left out."""
+    """The variants of each operator, by signature and kind. A second variant of one kind, as old releases have, is left out."""
     groups: dict[str, dict[SchemaKind, Function]] = {}
     for function in functions:
         groups.setdefault(function.signature, {}).setdefault(function.kind, function)
@@ -66,7 +66,7 @@ def by_signature(functions: Iterable[Function]) -> dict[str, dict[SchemaKind, Fu
 
 
 def grouped(functions: Iterable[Function]) -> Iterator[Group | Function]:
-    """Groups, and the functions that belong to none."""
+    """Split functions into groups of variants, and those that belong to no group."""
     for variants in by_signature(functions).values():
         functional = variants.get(SchemaKind.FUNCTIONAL)
         out = variants.get(SchemaKind.OUT)
@@ -77,7 +77,7 @@ def grouped(functions: Iterable[Function]) -> Iterator[Group | Function]:
 
 
 def by_view(functions: Iterable[Function]) -> Iterator[ViewGroup | Function]:
-    """View groups, and the functions that belong to none."""
+    """Split functions into view groups, and those that belong to no view group."""
     groups: dict[str, dict[str, Function]] = {}
     for function in functions:
         kind = function.kind.value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python bindings written by hand: the tables of methods in the templates of tools/autograd/templates, in
+"""Reads Python bindings that are written by hand: the tables of methods in the templates of tools/autograd/templates, in
 torch/csrc/autograd/python_torch_functions_manual.cpp, and the properties of torch/csrc/autograd/python_variable.cpp.
 """
 
@@ -30,7 +30,7 @@ _BRACE = re.compile(r"[{}]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of a table of methods or properties."""
+    """One row of a hand-written table of methods or properties."""
 
     python: str
     function: str
@@ -82,7 +82,7 @@ def _files(owners: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def entries(path: str, owner: str, text: str) -> list[Entry]:
-    """The rows of the tables in one file, and the aliases that it adds to a module."""
+    """The rows of the tables in one file, and the aliases that the file adds to a module."""
     found = []
     for match in _ENTRY.finditer(text):
         function = _FUNCTION.search(match[2])

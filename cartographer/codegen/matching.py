@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which info of derivatives.yaml serves which operator: its own, that of its functional variant, or, for `_foreach_`
+"""Decides which info of derivatives.yaml serves which operator: its own, that of its functional variant, or, for `_foreach_`
 operators, one made from the operator on single tensors.
 
 torchgen/api/autograd.py (match_differentiability_info, gen_foreach_derivativeinfo).
@@ -25,24 +25,24 @@ _FOREACH = "_foreach_"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """An operator with its infos by autograd key; none when derivatives.yaml says nothing about it."""
+    """An operator with its infos by autograd key; it has none when derivatives.yaml says nothing about it."""
 
     function: Function
     infos: dict[str, Info]
 
     @property
     def has_derivatives(self) -> bool:
-        """Whether any key has derivatives."""
+        """Whether the operator has derivatives for any autograd key."""
         return any(info.has_derivatives for info in self.infos.values())
 
     @property
     def derived(self) -> bool:
-        """Whether VariableType overrides it (dispatch_strategy is `use_derived`)."""
+        """Whether the generated VariableType overrides the operator (dispatch_strategy is `use_derived`)."""
         return self.function.is_abstract or self.has_derivatives
 
 
 class Matcher:
-    """Infos by schema, by signature, and for `_foreach_` operators."""
+    """Finds the infos that serve operators: by schema, by signature, and for `_foreach_` operators."""
 
     def __init__(self, functions: list[Function], infos: Infos, sources: Sources) -> None:
         self._infos = infos
@@ -60,7 +60,7 @@ class Matcher:
         self._any_length = sources.strings(API_AUTOGRAD, "_skip_argument_len_check")
 
     def match(self, function: Function) -> Matched:
-        """The infos that serve an operator."""
+        """An operator with the infos that serve it."""
         return Matched(function, self._find(function))
 
     def _find(self, function: Function) -> dict[str, Info]:
@@ -158,7 +158,7 @@ def _forward_of_lists(forward: Forward, renamed: dict[str, Argument]) -> Forward
 
 
 def differentiable_outputs(function: Function, info: Info | None) -> list[tuple[str, Return]]:
-    """Results that get a gradient (gen_differentiable_outputs)."""
+    """The results of an operator that get a gradient (gen_differentiable_outputs)."""
     outputs = list(zip(return_names(function), function.schema.returns, strict=True))
     if info is not None and info.output_differentiability:
         # A condition in C++ counts as differentiable.
@@ -169,6 +169,6 @@ def differentiable_outputs(function: Function, info: Info | None) -> list[tuple[
 
 
 def differentiable_inputs(function: Function, info: Info | None) -> list[Argument]:
-    """Arguments that may get a gradient (gen_differentiable_inputs)."""
+    """The arguments of an operator that may get a gradient (gen_differentiable_inputs)."""
     excluded = info.not_differentiable if info is not None else ()
     return [a for a in _inputs(function) if a.element == "Tensor" and a.name not in excluded]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators as far as the yaml files and the generators tell: names, bindings, registrations, derivatives."""
+"""Runs the codegen stage as a whole: operators with the names, bindings, registrations and derivatives that yaml and the generators lead to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Functions:
-    """The functions of one list, those that torchgen adds, and what binds them: worked out once for whoever asks."""
+    """The functions of one operator list, those that torchgen adds, and their bindings; each is computed once, for several users."""
 
     def __init__(self, declarations: Declarations, sources: Mapping[str, bytes]) -> None:
         """`sources` are the files that `codegen.sources.WANTED` asks for, as far as the tree has them."""
@@ -40,7 +40,7 @@ def derive(declarations: Declarations, sources: Mapping[str, bytes]) -> tuple[Op
 
 
 def operators_of(known: Functions) -> tuple[Operator, ...]:
-    """The operators of some functions, sorted by name."""
+    """The operators of the given functions, sorted by name."""
     read, functions, declarations, binder = known.sources, known.all, known.declarations, known.binder
     infos = differentiability.load(functions, declarations.derivatives, read)
     matcher = Matcher(functions, infos, read)
@@ -78,7 +78,7 @@ def listed(declarations: Declarations, sources: Mapping[str, bytes]) -> tuple[li
 
 
 def listed_of(known: Functions) -> tuple[list[Function], dict[str, tuple[str, ...]]]:
-    """The same for functions that are there."""
+    """The operators that torchgen adds, and the Python names of every operator, from functions that have been computed already."""
     binder = known.binder
     return known.added, {
         f.schema.name.full: tuple(name for name, _ in binder.places(f)) if binder.bound(f) else () for f in known.all

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the generated files register, operator by operator, each with the generator's function that decides it.
+"""Derives what the generated files register for each operator, with the generator's function that decides it.
 
 torchgen/dest/register_dispatch_key.py (backend and composite keys), torchgen/gen.py (BackendSelect),
 torchgen/gen_functionalization_type.py, tools/autograd/gen_variable_type.py, gen_inplace_or_view_type.py and
@@ -36,13 +36,13 @@ Found = dict[str, list[Registration]]  # by the operator's name
 
 
 def wrapper_name(function: Function) -> str:
-    """The generated wrapper's name: C++ name and overload (type_wrapper_name)."""
+    """The name of the wrapper that is generated for a kernel: C++ name and overload (type_wrapper_name)."""
     overload = function.schema.name.overload
     return f"{function.cpp_name}_{overload}" if overload else function.cpp_name
 
 
 def build_conditions(sources: Sources) -> dict[str, str]:
-    """Keys whose registrations a build can lack, and what it must have: cuda, mps, xpu. Stated by the predicates of
+    """Dispatch keys whose registrations a build may lack, and what a build with them must have: cuda, mps, xpu. Read from the predicates of
     torchgen/model.py (is_cuda_dispatch_key) and the options of torchgen/gen.py (--mps).
     """
     found: dict[str, str] = {}
@@ -89,7 +89,7 @@ def _ignored(statements: list[ast.stmt], sets: dict[str, list[str]]) -> list[str
 
 
 class Registrar:
-    """Registrations of one release."""
+    """Derives the registrations that the generated files of one release make."""
 
     def __init__(self, functions: list[Function], matched: Iterable[Matched], sources: Sources) -> None:
         self._functions = functions
@@ -102,7 +102,7 @@ class Registrar:
         self._inplace_meta = generator is not None and "inplace_meta" in generator.names
 
     def all(self) -> Found:
-        """Registrations by operator, in the order backend keys, layers."""
+        """The registrations of each operator: those of backend keys first, then those of the layers."""
         found: Found = defaultdict(list)
         for group in self._groups:
             self._backends(group, found)
@@ -259,17 +259,17 @@ class Registrar:
 
 
 def by_hand(sources: Sources) -> frozenset[str]:
-    """C++ names whose Autograd kernels torch/csrc/autograd/VariableTypeManual.cpp registers."""
+    """The C++ names of operators whose Autograd kernels torch/csrc/autograd/VariableTypeManual.cpp registers."""
     return sources.strings(TRACE if sources.module(TRACE) else VARIABLE, "MANUAL_AUTOGRAD")
 
 
 def base_name(function: Function) -> str:
-    """The name without in-place underscore and dunders (get_base_name)."""
+    """An operator's name without in-place underscore and dunders (get_base_name)."""
     return function.schema.name.root
 
 
 def view_of(function: Function, sources: Sources) -> str | None:
-    """The argument that a view function's result is a view of (get_view_info)."""
+    """The argument of which a view function's result is a view (get_view_info)."""
     known = sources.constant(INPLACE_OR_VIEW, "VIEW_FUNCTIONS")
     found = known.get(base_name(function)) if isinstance(known, dict) else None
     if found is None and base_name(function) in sources.strings(INPLACE_OR_VIEW, "RETURNS_VIEWS_OF_INPUT"):
@@ -278,7 +278,7 @@ def view_of(function: Function, sources: Sources) -> str | None:
 
 
 def falls_back(matched: Matched, sources: Sources) -> bool:
-    """Whether the generated code registers only the boxed kernel that says that no derivative is implemented
+    """Whether the generated code registers only the boxed kernel which raises that no derivative is implemented
     (gen_variable_type.py, NOTE: [ Registering AutogradNotImplemented boxed kernel ]).
     """
     function = matched.function

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Yaml rows with what torchgen implies about them (torchgen/model.py, NativeFunction.from_yaml)."""
+"""Turns rows of native_functions.yaml into functions, with what torchgen implies about them (torchgen/model.py, NativeFunction.from_yaml)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMPOSITE_ONLY = ({IMPLICIT}, {IMPLICIT_NESTED}, {IMPLICIT, IMPLICIT_NESTED})
 
 
 def functions(declarations: Declarations, sources: Sources) -> list[Function]:
-    """The functions that stand in native_functions.yaml, in its order."""
+    """The functions of native_functions.yaml, in its order."""
     rules = SchemaRules(sources)
     structured = _structured_keys(sources)
     ufunc = sources.strings(MODEL, "UFUNC_DISPATCH_KEYS")
@@ -58,7 +58,7 @@ def _key_of(node: ast.expr) -> str:
 
 
 def default_key(sources: Sources) -> str:
-    """The key of an operator without a `dispatch` block: CompositeImplicitAutograd, called Math in 1.8, and a
+    """The dispatch key of an operator without a `dispatch` block: CompositeImplicitAutograd, called Math in 1.8, and a
     catch-all before.
     """
     found = sources.function(MODEL, "NativeFunction.from_yaml")

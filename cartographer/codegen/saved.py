@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a backward node keeps from the forward call: which inputs, outputs, sizes a formula needs.
+"""Works out what a backward Node keeps from the forward call: the inputs, outputs and sizes that its formula needs.
 
 The rules are those of tools/autograd/load_derivatives.py (saved_variables); its table of expressions that are saved
 instead of a whole tensor (`self.sym_sizes()` as `self_sym_sizes`) is read from the pinned tree.
@@ -22,7 +22,7 @@ _IDENTIFIER = r"(^|\W){}($|\W)"  # IDENT_REGEX of torchgen/utils.py
 
 
 def mentions(formula: str, name: str) -> bool:
-    """Whether a formula uses a name as a whole word, as the generators test it."""
+    """Whether a formula uses a name as a whole word, tested as the generators test it."""
     return name in formula and re.search(_IDENTIFIER.format(re.escape(name)), formula) is not None
 
 
@@ -33,7 +33,7 @@ def replace_name(formula: str, name: str, by: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """One row of the table: what to look for, the suffix of what is saved, what the formula then says."""
+    """One row of the table of replacements: the expression to look for, the suffix of what is saved, what the formula then says."""
 
     pattern: str  # "{}.sym_sizes\\(\\)"
     suffix: str  # "_sym_sizes"; with a "{}" for the number asked for
@@ -44,7 +44,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """One saved value: its name in the node, the expression that makes it, the variable that it comes from."""
+    """One saved value: its name in the Node, the expression that makes it, the variable that it comes from."""
 
     name: str
     expression: str
@@ -52,7 +52,7 @@ class Saved:
 
 
 def replacements(sources: Sources) -> tuple[Replacement, ...]:
-    """The table of the pinned tree."""
+    """The table of replacements of the pinned tree."""
     function = sources.function(LOADER, "saved_variables")
     rows: list[Replacement] = []
     for node in ast.walk(function.node) if function else ():
@@ -93,7 +93,7 @@ def _appended(node: ast.expr | None) -> str:
 def saved_variables(
     formula: str, names: Iterable[tuple[str, bool]], table: tuple[Replacement, ...],
 ) -> tuple[str, list[Saved]]:
-    """The formula after replacement, and what it saves of the variables in `names` (name, whether it is an
+    """The formula after replacement, and what it saves of the variables in `names`: pairs (name, whether it is an
     optional text: those are unwrapped in the formula).
     """
     saved: list[Saved] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generated files that are split: how many parts, and which part holds what (torchgen/utils.py, write_sharded)."""
+"""Computes how generated files are split: into how many parts, and which part contains what (torchgen/utils.py, write_sharded)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
 
 def shard_of(key: str, count: int) -> int:
-    """The part that holds a key (string_stable_hash)."""
+    """The number of the part that contains a key (string_stable_hash)."""
     return int.from_bytes(hashlib.sha1(key.encode("latin1")).digest(), "little") % count  # noqa: S324 - torchgen's choice
 
 
 def name_of(file: str, shard: int) -> str:
-    """`VariableType_2.cpp` of `VariableType.cpp`."""
+    """The file name of one part: `VariableType_2.cpp` of `VariableType.cpp`."""
     stem, _, suffix = file.rpartition(".")
     return f"{stem}_{shard}.{suffix}"
 
 
 def count_of(sources: Sources, module: str, file: str, key: str = "") -> int:
-    """In how many parts a generator writes a file; 0 when it writes it whole. `key` is the dispatch key of
+    """The number of parts in which a generator writes a file; 0 when it writes the file whole. `key` is the dispatch key of
     a `Register….cpp`, by which the number may depend (`4 if dispatch_key == DispatchKey.CPU else 1`).
     """
     found = sources.module(module)

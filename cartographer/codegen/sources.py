@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The generators of the pinned tree, as far as a rule's parameter is stated in them: skip lists, sets of operators
+"""Reads the generators of the pinned tree, as far as a rule's parameter is stated in them: skip lists, sets of operators
 that are registered by hand, shard counts, the names that a function compares with. They are read, never run.
 """
 
@@ -51,13 +51,13 @@ _FOLDERS = ("torchgen/", "tools/codegen/", "tools/autograd/", "tools/pyi/", "")
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of a generator."""
+    """A Python function of a generator, with questions about its syntax tree."""
 
     node: ast.FunctionDef
     place: Location
 
     def compared(self, left: str) -> frozenset[str]:
-        """Texts that it compares with `left` (as Python prints that expression), by == or !=."""
+        """The strings that the function compares with `left` (as Python prints that expression), by == or !=."""
         return frozenset(
             literal.value
             for node in ast.walk(self.node)
@@ -67,7 +67,7 @@ class Function:
         )
 
     def intersected(self, left: str) -> frozenset[str]:
-        """Texts of the set literals that it intersects with `left`: `left & {…}`."""
+        """The strings in set literals that the function intersects with `left`: `left & {…}`."""
         return frozenset(
             item.value
             for node in ast.walk(self.node)
@@ -77,31 +77,31 @@ class Function:
         )
 
     def assigned(self, name: str) -> str:
-        """The expression that it assigns to a name, as Python prints it; empty when it does not."""
+        """The expression that the function assigns to a name, as Python prints it; "" when it assigns none."""
         for node in ast.walk(self.node):
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
                 return ast.unparse(node.value)
         return ""
 
     def mentions(self, text: str) -> bool:
-        """Whether a literal of it is exactly this text."""
+        """Whether the function contains a string literal that is exactly this text."""
         return any(isinstance(node, ast.Constant) and node.value == text for node in ast.walk(self.node))
 
     @property
     def text(self) -> str:
-        """Its source as Python prints it, comments and layout left out."""
+        """The function's source as Python prints it, without comments and layout."""
         return ast.unparse(self.node)
 
     @property
     def names(self) -> frozenset[str]:
-        """Names and attributes that it uses."""
+        """The names and attributes that the function uses."""
         nodes = list(ast.walk(self.node))
         return frozenset(
             [n.id for n in nodes if isinstance(n, ast.Name)] + [n.attr for n in nodes if isinstance(n, ast.Attribute)]
         )
 
     def calls(self, name: str) -> Iterator[ast.Call]:
-        """Calls of a function or method of that name, in the order written."""
+        """The calls in the function of a function or method of that name, in the order written."""
         found = [n for n in ast.walk(self.node) if isinstance(n, ast.Call) and callee(n.func) == name]
         yield from sorted(found, key=lambda n: (n.lineno, n.col_offset))
 
@@ -118,12 +118,12 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def callee(node: ast.expr) -> str:
-    """The last name of what is called."""
+    """The last name of what a call expression calls: `f` of `a.f(x)`."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def text_of(node: ast.expr) -> str:
-    """A literal's text; the holes of an f-string keep their names: `Register{dispatch_key}.cpp`."""
+    """The text of a string literal; the fields of an f-string keep their names: `Register{dispatch_key}.cpp`."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
@@ -134,7 +134,7 @@ def text_of(node: ast.expr) -> str:
 
 
 class Module:
-    """One generator module."""
+    """One Python module of the generators, parsed."""
 
     def __init__(self, path: str, data: bytes, sources: Sources) -> None:
         self.path = path
@@ -146,7 +146,7 @@ class Module:
 
     @cached_property
     def functions(self) -> Mapping[str, Function]:
-        """Its functions by name, methods also as `Class.method`; the first of a name counts."""
+        """The module's functions by name, methods also as `Class.method`; of several with one name the first."""
         found: dict[str, Function] = {}
         for node in _statements(self.tree):
             if isinstance(node, ast.FunctionDef):
@@ -159,7 +159,7 @@ class Module:
 
     @cached_property
     def shards(self) -> Mapping[str, tuple[ast.expr, ast.FunctionDef]]:
-        """The files that it writes in parts: what it gives as their number, and the function that does."""
+        """The files that the module writes in parts: the expression for their number, and the function that writes them."""
         found: dict[str, tuple[ast.expr, ast.FunctionDef]] = {}
         for function in self.functions.values():
             for node in ast.walk(function.node):
@@ -170,7 +170,7 @@ class Module:
 
     @cached_property
     def constants(self) -> Mapping[str, Any]:
-        """Its constants, those included that it imports from other generators."""
+        """The module's constants, with those that it imports from other generators."""
         imported: dict[str, Any] = {}
         for node in self.tree.body:
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -183,14 +183,14 @@ class Module:
 
 
 class Sources:
-    """All generator sources that the tree has, by repository path."""
+    """All sources of generators that the tree has, by path in the repository."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
         self._modules: dict[str, Module | None] = {}
 
     def module(self, name: str) -> Module | None:
-        """The module `gen.py`, `api/autograd.py`, `gen_trace_type.py`, wherever this release keeps it."""
+        """A module of the generators, `gen.py`, `api/autograd.py`, `gen_trace_type.py`, in whatever folder this release keeps it."""
         if name not in self._modules:
             self._modules[name] = None  # an import cycle ends here
             path = next((folder + name for folder in _FOLDERS if folder + name in self.files), None)
@@ -199,12 +199,12 @@ class Sources:
         return self._modules[name]
 
     def constant(self, module: str, name: str) -> Any:
-        """A constant of a module, None when there is none."""
+        """A constant of a module; None when the module has no such constant."""
         found = self.module(module)
         return found.constants.get(name) if found else None
 
     def strings(self, module: str, *names: str) -> frozenset[str]:
-        """The texts in the first of these constants that the module has."""
+        """The strings in the first of these constants that the module has."""
         for name in names:
             value = self.constant(module, name)
             if value is not None:
@@ -217,7 +217,7 @@ class Sources:
         return next((found.functions[n] for n in names if n in found.functions), None) if found else None
 
     def rule(self, module: str, *names: str) -> str:
-        """Where a rule is stated, as printed: `torchgen/gen.py:954`; the module's path when the function is gone,
+        """The place where a rule is stated, as printed: `torchgen/gen.py:954`; the module's path when the function is gone,
         nothing when the tree has no such module.
         """
         function = self.function(module, *names)
@@ -227,22 +227,22 @@ class Sources:
         return found.path if found else ""
 
     def place(self, module: str, *names: str) -> Location | None:
-        """Where a rule is stated."""
+        """The location of the first of these functions that the module has: where a rule is stated."""
         function = self.function(module, *names)
         return function.place if function else None
 
     def compared(self, module: str, function: str, left: str) -> frozenset[str]:
-        """Texts that a function of a module compares with an expression."""
+        """The strings that a function of a module compares with an expression."""
         found = self.function(module, function)
         return found.compared(left) if found else frozenset()
 
     def text(self, path: str) -> str:
-        """A file's text; empty when the tree lacks it."""
+        """The text of a file; "" when the tree lacks it."""
         return self.files.get(path, b"").decode("utf-8", "replace")
 
 
 def matches(path: str) -> bool:
-    """Whether a path of the tree is wanted."""
+    """Whether a path of the tree is one of the files that this stage reads."""
     return _PATTERN.fullmatch(path) is not None
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two operator lists -> what changed between them, each change with its level and the reason."""
+"""Compares two operator lists: what changed between them, each change with its level and the reason."""

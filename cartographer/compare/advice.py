@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What PyTorch's own Python says to call instead of an operator: deprecation notes, warnings, messages of removed functions."""
+"""Finds what PyTorch's own Python says to call instead of an operator: deprecation notes, warnings, messages of removed functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REFERENCE = re.compile(r"\btorch\.(?P<path>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)")
 
 
 def advice_in(files: Mapping[str, bytes]) -> dict[str, tuple[Advice, ...]]:
-    """Name of an operator -> what to call instead, in the order written. A name stands for all its overloads."""
+    """What to call instead, by the name of an operator and in the order written. A name is for all its overloads."""
     found: dict[str, list[Advice]] = {}
     for path in sorted(files):
         if b"deprecated" in files[path] or b"replaced" in files[path] or b"removed" in files[path]:
@@ -40,7 +40,7 @@ def advice_in(files: Mapping[str, bytes]) -> dict[str, tuple[Advice, ...]]:
 
 
 def written_in(files: Mapping[str, bytes]) -> dict[str, tuple[str, int]]:
-    """Python name -> where Python itself defines it: methods of the class Tensor, functions of torch/functional.py."""
+    """The Python names that Python itself defines, with their places: methods of the class Tensor, functions of torch/functional.py."""
     found: dict[str, tuple[str, int]] = {}
     for path in sorted(files):
         if path.endswith("/functional.py") or b"\nclass Tensor(" in files[path]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What only two whole atlases can tell: kernels that moved or changed, bindings, what serves a backend, Nodes, callers."""
+"""Compares what only whole atlases contain: kernels that moved or changed, bindings, what serves a backend, Nodes, callers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_CODE = "one of the atlases holds no code of kernels: whether it changed is n
 
 
 def with_atlases(found: Comparison, old: ComparedAtlas, new: ComparedAtlas) -> Comparison:
-    """A comparison of operator lists with all that the atlases of both sides add."""
+    """Add to a comparison of operator lists what the atlases of both sides tell beyond them."""
     changes = with_callers((*found.changes, *atlas_changes(old, new, found.changes)), old, new)
     notes = () if old.bodies and new.bodies else (_NO_CODE,)
     return in_order(replace(found, changes=changes, notes=(*found.notes, *_of_wheels(found, old, new), *notes)))
@@ -44,7 +44,7 @@ def _of_wheels(found: Comparison, old: ComparedAtlas, new: ComparedAtlas) -> Ite
 
 
 def atlas_changes(old: ComparedAtlas, new: ComparedAtlas, told: Iterable[Change] = ()) -> tuple[Change, ...]:
-    """The changes of operators that both atlases have. `told`: what the operator lists say already, it is not said twice."""
+    """The changes of operators that both atlases have. `told`: the changes that the operator lists gave; they are not repeated."""
     known = {(c.op, str(c.detail.get("key"))) for c in told if c.id.startswith(("dispatch-", "effective-"))}
     backends = frozenset(key for side in (old, new) for operator in side.operators.values() for key in operator.chains)
     alike = old.wheel is new.wheel  # else what the one alone can tell would read as a change
@@ -57,7 +57,7 @@ def atlas_changes(old: ComparedAtlas, new: ComparedAtlas, told: Iterable[Change]
 
 
 def with_callers(changes: Sequence[Change], old: ComparedAtlas, new: ComparedAtlas) -> tuple[Change, ...]:
-    """Each break and maybe with the operators whose code calls it: of the side that still has it."""
+    """Add, to each change of level break or maybe, the operators whose code calls the operator, on the side that still has it."""
     found = []
     for change in changes:
         side = new if change.op in new.operators else old

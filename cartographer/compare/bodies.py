@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The code of functions as a list of small numbers, one a statement: enough to tell whether and how much it changed.
+"""Reduces the code of functions to a list of small numbers, one a statement: enough to tell whether and how much it changed.
 
 Comments, white space and where lines are broken do not count.
 """
@@ -33,7 +33,7 @@ _PYTHON_LINE = re.compile(rb"[^\n]+")
 def of_steps(
     operators: Iterable[Operator], facts: Mapping[str, FileFacts], read: Callable[[Iterable[str]], Iterable[tuple[str, bytes]]],
 ) -> dict[str, dict[int, bytes]]:
-    """Path -> line of a step -> the statements of the function around it, for all steps that are code of the tree."""
+    """For each step that is code of the tree, path -> line -> the statements of the function around it."""
     wanted: dict[str, set[int]] = {}
     chains = {id(chain): chain for operator in operators for chain in operator.kernels.values()}
     for path, line in {(step.path, step.line) for chain in chains.values() for step in chain.steps if step.role in ROLES}:
@@ -74,7 +74,7 @@ def _made_by(facts: FileFacts, extent: tuple[int, int]) -> bytes:
 
 
 def statements(code: bytes, *, python: bool = False) -> bytes:
-    """The statements of some code, each as a checksum and its number of lines. Of Python each line, with its indentation."""
+    """The statements of some code, each as a checksum and its number of lines. In Python each line, with its indentation, is one."""
     if python:
         pieces = _PYTHON_LINE.findall(_PYTHON_COMMENT.sub(_kept, code) if b"#" in code else code)
     else:
@@ -100,7 +100,7 @@ def _kept(found: re.Match[bytes]) -> bytes:
 
 
 def difference(old: bytes, new: bytes) -> tuple[int, int]:
-    """(lines of statements that went, lines of statements that came)."""
+    """How two lists of statements differ: (lines of statements that were removed, lines of statements that were added)."""
     if old == new:
         return 0, 0
     before, after = list(_unpacked(old)), list(_unpacked(new))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whom a change touches: Python or C++ alone, which backends, which other operators; and backends that arrive whole."""
+"""Tells whom a change affects: Python or C++ alone, which backends, which other operators; and which backends are new as a whole."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TIMES = 3
 
 
 def in_context(changes: Iterable[Change], old: OperatorList, new: OperatorList) -> tuple[Change, ...]:
-    """The changes, each with what the two lists tell about those that it touches."""
+    """The changes, each with what the two operator lists tell about those that it affects."""
     changes = tuple(changes)
     users_old, users_new = _Users(old), _Users(new)
     had = Counter(key for row in old.rows.values() for key in row.dispatch)

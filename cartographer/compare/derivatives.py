@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changes of an operator's row in derivatives.yaml."""
+"""Compares an operator's row in derivatives.yaml between two releases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SYMINT = re.compile(r"_symint\b|\bsym_(?=\w+\()|\bc10::fromIntArrayRefSlow\b")
 
 
 def derivative_changes(was: OperatorRow, now: OperatorRow) -> Iterator[Change]:
-    """Rows that come and go, formulas that differ, other keys that differ."""
+    """The changes of the row: it was added or removed, its formulas differ, or its other keys do."""
     before, after = was.derivative, now.derivative
     if before is None and after is None:
         return

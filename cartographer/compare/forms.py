@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The forms that a comparison and a timeline can be printed in, by name."""
+"""The output formats of a comparison and of a timeline, by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FORMS: Mapping[str, Callable[[Comparison, bool, bool], str]] = {"text": _text, "
 
 
 def timeline_text(found: Sequence[Timeline], looked: Sequence[str]) -> Iterator[str]:
-    """Each overload with its events, oldest first."""
+    """The timelines as lines for people: each overload with its events, oldest first."""
     yield f"looked at {f'{len(looked)} releases, {looked[0]} to {looked[-1]}' if len(looked) > 1 else f'{looked[0]} alone'}; unknown before {looked[0]}"
     if looked[0].removeprefix("v").startswith("0."):
         yield "before v1.0 many operators were declared in Declarations.cwrap alone, which is not read: an operator may be older than it is said to be"
@@ -69,7 +69,7 @@ def _told(change: Change) -> str:
 
 
 def timeline_json(found: Sequence[Timeline], looked: Sequence[str]) -> str:
-    """The same for programs."""
+    """The timelines as one JSON document."""
     return json.dumps({
         "releases": list(looked),
         "operators": [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An operator's kernels in two atlases: functions that moved, whose code changed, and ways that lead elsewhere."""
+"""Compares an operator's kernels in two atlases: functions that moved, functions whose code changed, and chains that lead elsewhere."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _ARGUMENTS = re.compile(r"<.*>")
 def kernel_changes(
     was: ComparedOperator, now: ComparedOperator, old: Bodies, new: Bodies, told: Container[tuple[str, str]] = (), *, ways: bool = True,
 ) -> Iterator[Change]:
-    """One change for all backends that it is the same for. `told`: (operator, backend) of kernels that come, go or have another name;
-    `ways`: whether both sides can show every function on the way.
+    """The changes of an operator's kernels; one that is equal for several backends is one change. `told`: (operator, backend) of kernels that
+    were added, removed or renamed, which are reported already; `ways`: whether both sides can show every function on the way.
     """
     pairs: dict[tuple[int, int], tuple[Chain, Chain, list[str]]] = {}
     for backend in was.chains:
@@ -49,14 +49,14 @@ def kernel_changes(
 
 
 def plain(symbol: str) -> str:
-    """A function's own name: `add_out` of `at::native::structured_add_out::impl`, of `TORCH_IMPL_FUNC(add_out)`, of `add_out_symint`."""
+    """A function's name without namespaces and wrappers: `add_out` of `at::native::structured_add_out::impl`, `TORCH_IMPL_FUNC(add_out)`, `add_out_symint`."""
     head = _HEAD.search(symbol)
     name = "_".join(next((part for part in head.groups() if part), "").split(", ")) if head else _ARGUMENTS.sub("", symbol).rpartition("::")[2]
     return _SYMINT.sub("", name)
 
 
 def whole(symbol: str) -> str:
-    """The same with the classes and namespaces around it; template arguments do not count."""
+    """A function's name with the classes and namespaces around it, but without wrappers and template arguments."""
     around = _ARGUMENTS.sub("", symbol).rpartition("::")[0]
     if _HEAD.search(symbol) is not None:
         around = "meta" if symbol.startswith("TORCH_META") or symbol.endswith("::meta") else "impl"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison for programs: the published JSON, its JSON Schema, and annotations for GitHub."""
+"""Prints a comparison for programs: the published JSON, its JSON Schema, and annotations for GitHub."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ JSON_SCHEMA: dict[str, Any] = {
 
 
 def as_json(comparison: Comparison) -> str:
-    """The stable interface; one change a line, sorted."""
+    """The comparison in the published JSON format, which is stable: one change a line, sorted."""
     head = {"from": comparison.old, "to": comparison.new, "notes": list(comparison.notes)}
     webs = {"old": comparison.old_web, "new": comparison.new_web}
     rows = ",\n".join(json.dumps(_change(change, webs), ensure_ascii=False) for change in comparison.changes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison for release notes: a heading a level, a table a kind, permalinks on both sides."""
+"""Prints a comparison for release notes: a heading for each level, a table for each kind, permalinks on both sides."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def as_markdown(comparison: Comparison) -> Iterator[str]:
-    """Line by line."""
+    """The comparison as lines of Markdown."""
     yield f"# PyTorch operators, {comparison.old} → {comparison.new}"
     for note in comparison.notes:
         yield f"\n> {_escape(note)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two operator lists -> their changes. The key is the full name with in-place underscore and overload."""
+"""Compares two operator lists. Operators are matched by full name, with in-place underscore and overload."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compare(old: OperatorList, new: OperatorList) -> Comparison:
 
 
 def in_order(comparison: Comparison) -> Comparison:
-    """Breaks first, then by operator and kind."""
+    """Sort changes: breaks first, then by operator and kind."""
     return replace(comparison, changes=tuple(sorted(comparison.changes, key=lambda c: (-c.level, c.op, c.id))))
 
 

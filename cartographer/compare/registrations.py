@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changes of an operator's own dispatch block, of what serves it in effect, and of its structured group."""
+"""Compares an operator's own dispatch block, what serves it in effect, and its structured group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MakeChange(Protocol):
-    """Makes a change of the operator at hand."""
+    """A function that makes a change of the operator that is being compared."""
 
     def __call__(self, id_: str, level: Level, reason: str, before: str | None, after: str | None, **more: object) -> Change: ...
 
@@ -32,12 +32,12 @@ _UFUNC = frozenset(("CPU", "CUDA"))
 
 
 def composite_kind(row: OperatorRow) -> str:
-    """Implicit, Explicit, ExplicitNonFunctional or no."""
+    """Which composite kernel serves an operator: Implicit, Explicit, ExplicitNonFunctional or no."""
     return next((word for key, word in _COMPOSITES.items() if key in row.dispatch), "no")
 
 
 def effective_keys(row: OperatorRow, side: OperatorList) -> frozenset[str]:
-    """The keys of its own block and those that it has through the structured operator that it delegates to. That one is
+    """The dispatch keys of an operator's own block, and those of the structured operator that it delegates to. That one is
     structured itself and delegates no further (torchgen/model.py, NativeFunction.__post_init__).
     """
     delegate = side.rows.get(f"aten::{row.structured_delegate}")
@@ -49,7 +49,7 @@ def _own_keys(row: OperatorRow) -> frozenset[str]:
 
 
 def registration_changes(was: OperatorRow, now: OperatorRow, old: OperatorList, new: OperatorList, change: MakeChange) -> Iterator[Change]:
-    """Keys gained and lost, kernels renamed, composite kind, structured group, autogen."""
+    """The changes of one operator: keys gained and lost, kernels renamed, composite kind, structured group, autogen."""
     effective_old, effective_new = effective_keys(was, old), effective_keys(now, new)
     yield from _own_block(was, now, effective_old, effective_new, change)
     for key in sorted(effective_new - effective_old - now.dispatch.keys()):

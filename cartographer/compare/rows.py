@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Declarations, and the operators that torchgen adds to them -> the operator list of a release."""
+"""Makes the operator list of a release from its declarations and the operators that torchgen adds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def operator_list(
     info: SourceInfo, declarations: Declarations, added: Iterable[Function], python: Mapping[str, tuple[str, ...]],
     advice: Mapping[str, tuple[Advice, ...]] | None = None, written: Mapping[str, tuple[str, int]] | None = None,
 ) -> OperatorList:
-    """The list of one release: the yaml's rows and the operators that torchgen adds. `python`: what binds each."""
+    """The operator list of one release: the rows of the yaml files and the operators that torchgen adds. `python`: the Python names of each."""
     derivatives = {d.name.full: _derivative(d) for d in declarations.derivatives}
     rows: dict[str, OperatorRow] = {}
     for declared in declarations.functions:
@@ -87,7 +87,7 @@ _CPP = re.compile(
 
 
 def as_torch_prints(schema: str) -> str:
-    """A schema with the C++ types of the first releases as torch prints them; all others as they are."""
+    """A schema of the first releases with its C++ types as torch prints them; any other schema as it is."""
 
     def today(found: re.Match[str]) -> str:
         if count := found["count"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What changed between two schemas of one operator: arguments, defaults, returns, alias sets."""
+"""Compares two schemas of one operator: arguments, defaults, returns, alias sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA_IDS = frozenset((
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """One difference: its id, what stood and stands there, and a sentence about it."""
+    """One difference between two schemas: its id, the old and the new text, and a sentence about it."""
 
     id: str
     old: str | None
@@ -36,7 +36,7 @@ class SchemaChange:
 
 @lru_cache(maxsize=1 << 14)
 def parsed(schema: str) -> FunctionSchema | None:
-    """A row's schema, taken apart; None of an ancient one that cannot be read."""
+    """The parsed schema of a row; None for an ancient one that cannot be parsed."""
     try:
         return FunctionSchema.parse(schema)
     except SchemaError:
@@ -44,13 +44,13 @@ def parsed(schema: str) -> FunctionSchema | None:
 
 
 def argument_names(schema: str) -> frozenset[str]:
-    """The names of a schema's arguments; none of one that cannot be read."""
+    """The names of a schema's arguments; none for a schema that cannot be parsed."""
     whole = parsed(schema)
     return frozenset(argument.name for argument in whole.arguments) if whole is not None else frozenset()
 
 
 def compare_schemas(old: FunctionSchema, new: FunctionSchema) -> tuple[SchemaChange, ...]:
-    """All differences, arguments first."""
+    """All differences between two schemas, those of arguments first."""
     return (*_arguments(old, new), *_returns(old, new))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of the changes a reader asked for, and how they are grouped."""
+"""Selects the changes that a reader asked for, and groups them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Filters; an empty one lets all through. `core`: names of the operators tagged core in the new release, or None."""
+    """The filters on changes; an empty one keeps all. `core`: names of the operators tagged core in the new release, or None."""
 
     level: Level = Level.INFO
     ops: tuple[str, ...] = ()  # globs over full or short names
@@ -28,7 +28,7 @@ class Selection:
     core: frozenset[str] | None = None
 
     def keeps(self, change: Change) -> bool:
-        """Whether the change passes all filters."""
+        """Whether a change passes all filters."""
         return (
             change.level >= self.level
             and (not self.ops or any(_matches(change.op, glob) for glob in self.ops))
@@ -50,12 +50,12 @@ def _keys(change: Change) -> tuple[str, ...]:
 
 
 def select(comparison: Comparison, selection: Selection) -> Comparison:
-    """The comparison with the changes that pass."""
+    """The comparison with only the changes that pass."""
     return replace(comparison, changes=tuple(c for c in comparison.changes if selection.keeps(c)), filtered=selection != Selection())
 
 
 def check(selection: Selection, old: OperatorList, new: OperatorList) -> tuple[str, ...]:
-    """What a filter cannot find in either list: a key is an error, a pattern without an operator is told.
+    """Notes on filters that match nothing in either list: a pattern without an operator is noted, an unknown dispatch key is an error.
 
     Raises CompareError, so that a misspelt filter never reads as "no changes".
     """
@@ -64,9 +64,9 @@ def check(selection: Selection, old: OperatorList, new: OperatorList) -> tuple[s
     spelled = {key.lower(): key for key in sorted(known)}
     if selection.backend and selection.backend.lower() not in spelled:
         near = [spelled[key] for key in get_close_matches(selection.backend.lower(), spelled, 3, 0.5)]
-        raise CompareError(f"neither release has the dispatch key {selection.backend!r}", hint=f"Did you mean {', '.join(near)}?" if near else None)
+        raise CompareError(f"neither release has the dispatch key {selection.backend!r}", hint=f"did you mean {', '.join(near)}?" if near else None)
     if unknown := sorted(set(selection.kinds) - KINDS):
         near = get_close_matches(unknown[0], sorted(KINDS), 3, 0.5)
-        raise CompareError(f"there is no kind of change {unknown[0]!r}", hint=f"Did you mean {', '.join(near)}?" if near else "Kinds: " + ", ".join(sorted(KINDS)))
+        raise CompareError(f"there is no kind of change {unknown[0]!r}", hint=f"did you mean {', '.join(near)}?" if near else "kinds: " + ", ".join(sorted(KINDS)))
     names = {row.name for row in rows}
     return tuple(f"no operator of either release is called {glob}" for glob in selection.ops if not any(_matches(name, glob) for name in names))

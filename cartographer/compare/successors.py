@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A removed operator's likely successor, with the evidence. An equal schema alone makes no successor, a similar name neither."""
+"""Finds the likely successor of a removed operator, with the evidence: an equal schema alone is none, and a similar name neither."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CALLED = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\(")  # functions, not methods
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """The name, why we think so, and where it is said when a text of PyTorch's says it."""
+    """The likely successor of a removed operator: its name, the evidence, and the place where PyTorch's own text names it, if one does."""
 
     name: str
     evidence: str
@@ -33,12 +33,12 @@ class Successor:
 
     @property
     def says(self) -> str:
-        """For a sentence."""
+        """The successor and the evidence as a sentence."""
         return f"likely successor: {self.name.removeprefix('aten::')} ({self.evidence})"
 
 
 class Successors:
-    """Finds successors between two lists; what the rules look up is gathered once."""
+    """Finds successors of removed operators between two lists; what the rules look up is gathered once."""
 
     def __init__(self, old: OperatorList, new: OperatorList) -> None:
         self._old = old
@@ -46,7 +46,7 @@ class Successors:
         self._rules = (self._advised, self._kernel_moved, self._other_overload, self._public_twin, self._gradient_says, self._module_moved, self._word_more_or_less)
 
     def find(self, gone: OperatorRow) -> Successor | None:
-        """The first that a rule gives, the strongest rule first; None when nothing speaks for one."""
+        """The successor that the strongest applicable rule gives; None when there is no evidence for one."""
         return next((found for rule in self._rules for found in rule(gone)), None)
 
     @cached_property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison for people at a terminal: what breaks first, one by one; what is harmless as counts."""
+"""Prints a comparison for people at a terminal: breaks first, one by one; harmless changes as counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _USERS = 4
 
 
 def plain(text: str, style: str) -> str:  # noqa: ARG001 - the painter that paints nothing
-    """No colours."""
+    """The painter for output without colours: it returns the text as it is."""
     return text
 
 
@@ -36,12 +36,12 @@ _ANSI = {"bold": "1", "break": "1;31", "maybe": "33", "info": "36", "bookkeeping
 
 
 def ansi(text: str, style: str) -> str:
-    """Colours of a terminal."""
+    """The painter for terminals: it puts a text into the colour of a style."""
     return f"\x1b[{_ANSI[style]}m{text}\x1b[0m" if text else ""
 
 
 def as_text(comparison: Comparison, paint: Paint = plain, *, everything: bool = False) -> Iterator[str]:
-    """The report, line by line. Many changes of one kind are summed up unless `everything` is wanted; breaks never are."""
+    """The comparison as lines. Many changes of one kind are summed up unless `everything` is true; breaks never are."""
     counts = operators_by_part(comparison)
     books = counts[Part.BOOKKEEPING]
     total = sum(counts.values()) - books

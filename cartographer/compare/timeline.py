@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One operator over many releases: when it came, what changed, when it went."""
+"""Follows one operator over many releases: when it was added, what changed, when it was removed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to an operator in the step to `release`; no changes: the first release that was looked at."""
+    """What happened to an operator in the step to `release`; without changes it is the first release that was looked at."""
 
     release: str
     previous: str | None
@@ -39,7 +39,7 @@ class Timeline:
 
     @property
     def says(self) -> str:
-        """Since when, until when, in a sentence."""
+        """A sentence that says since when and until when the overload exists."""
         first, last = self.events[0], self.events[-1]
         if self.before and last.present:
             return f"since {first.release} under this name; {first.previous} has it as {self.before}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parts of a comparison, and the order in which people read the changes of one."""
+"""The headings of the parts of a comparison, and the order in which changes are shown."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PARTS = (
 
 
 def group_of(change: Change) -> str:
-    """What a change is listed under: all changes of a signature are one group."""
+    """The group of changes in which a change is listed: all changes of a signature are one group."""
     return "schema" if change.id in SCHEMA_IDS else change.id
 
 
 def rank(change: Change) -> tuple[int, str, bool, str, str]:
-    """In the order of what hurts most, public operators first."""
+    """A sort key for changes: the most serious first, public operators first."""
     group = group_of(change)
     return ORDER.index(group) if group in ORDER else len(ORDER), group, not is_public(change), change.op, change.id

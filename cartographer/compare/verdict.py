@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a caller of the old schema can go on with the new one, by PyTorch's own rules.
+"""Decides whether a caller of the old schema can go on with the new one, by PyTorch's own rules.
 
 The rules are those of FunctionSchema::isBackwardCompatibleWith and Argument::isBackwardCompatibleWith
 (aten/src/ATen/core/function_schema.cpp), with subtyping as in aten/src/ATen/core/type.cpp (isSubtypeOfExt) on the types
@@ -20,7 +20,7 @@ _NUMBERS = {"int", "float", "complex"}  # NumberType; bool is none
 
 
 def why_not(new: FunctionSchema, old: FunctionSchema) -> str | None:
-    """Why calls written for `old` can fail on `new`; None when they cannot."""
+    """The reason why calls written for `old` can fail on `new`; None when they cannot."""
     if (new.vararg, new.varret) != (old.vararg, old.varret):
         return "takes or returns another number of values"
     if len(new.returns) != len(old.returns):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PyTorch's operator lists (yaml bytes) -> declarations."""
+"""Reads PyTorch's operator lists: yaml bytes -> declarations."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All yaml files of one PyTorch at once."""
+"""Reads all yaml files of one PyTorch into one value."""
 
 from __future__ import annotations
 

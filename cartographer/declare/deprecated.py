@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deprecated.yaml: Python signatures kept for old callers (tools/autograd/gen_python_functions.py reads it)."""
+"""Reads deprecated.yaml: Python signatures kept for old callers (tools/autograd/gen_python_functions.py reads it)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PATH = "tools/autograd/deprecated.yaml"
 
 
 def load(data: bytes, path: str = PATH) -> tuple[DeprecatedSignature, ...]:
-    """The rows of deprecated.yaml."""
+    """The rows of deprecated.yaml. Raises DeclarationError."""
     file = YamlFile(path, data)
     rows = []
     for row in file.rows():

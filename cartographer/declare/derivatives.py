@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""derivatives.yaml: how operators differentiate, row by row (tools/autograd/load_derivatives.py)."""
+"""Reads derivatives.yaml: how operators differentiate, row by row (tools/autograd/load_derivatives.py)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OF_THE_ROW = frozenset(("name", "dispatch", "output_differentiability"))
 
 
 def load(data: bytes, path: str = PATH) -> tuple[Derivative, ...]:
-    """The rows of derivatives.yaml. Bad rows are gathered and reported together."""
+    """The rows of derivatives.yaml. The errors of all bad rows are reported together."""
     file = YamlFile(path, data)
     rows: list[Derivative] = []
     errors: list[DeclarationError] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""native_functions.yaml: the operators. The keys are those that torchgen/model.py (NativeFunction.from_yaml) knows;
+"""Reads native_functions.yaml, the list of operators. The keys are those that torchgen/model.py (NativeFunction.from_yaml) knows;
 older and newer ones are kept as written.
 """
 
@@ -23,7 +23,7 @@ _UFUNC = re.compile(r"(\S+)\s*\((.*)\)")
 
 
 def load(data: bytes, path: str = PATH) -> tuple[NativeFunction, ...]:
-    """The rows of native_functions.yaml. Bad rows are gathered and reported together."""
+    """The rows of native_functions.yaml. The errors of all bad rows are reported together."""
     file = YamlFile(path, data)
     functions: list[NativeFunction] = []
     errors: list[DeclarationError] = []
@@ -35,12 +35,12 @@ def load(data: bytes, path: str = PATH) -> tuple[NativeFunction, ...]:
     if errors:
         raise gathered(errors, path)
     if not functions:
-        raise DeclarationError("this file lists no operators", where=path, hint="It may be cut short: bring the source again.")
+        raise DeclarationError("this file lists no operators", where=path, hint="it may be cut short: bring the source again")
     return tuple(functions)
 
 
 def parse_schema(file: YamlFile, row: Mapping, key: str) -> FunctionSchema:
-    """The schema under a key that a row must have; errors name the row's place."""
+    """Parse the schema under a key that a row must have; errors name the row's place."""
     entry = row.entries.get(key)
     if entry is None:
         raise file.error(f"the row has no {key!r}", row.line, row.column)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tags.yaml: the tags that an operator may carry."""
+"""Reads tags.yaml: the tags that an operator may carry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PATH = "aten/src/ATen/native/tags.yaml"
 
 
 def load(data: bytes, path: str = PATH) -> tuple[TagRow, ...]:
-    """The rows of tags.yaml."""
+    """The rows of tags.yaml. Raises DeclarationError."""
     file = YamlFile(path, data)
     tags = []
     for row in file.rows():

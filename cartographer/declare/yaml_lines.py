@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""YAML with the line of every key: the only home of the yaml library.
+"""Parses YAML and keeps the line of every key: the only home of the yaml library.
 
 Nothing is constructed from tags and nothing is resolved (`off` and `1e-3` stay text), so a value is what is written.
 A key that stands twice in one mapping is an error, as in torchgen/yaml_utils.py, unless it says the same.
@@ -36,7 +36,7 @@ class _Loader(_Base):  # type: ignore[valid-type, misc]  # which of the two is k
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One value. `plain` tells `null` from `"null"`."""
+    """A value that is one word or text. `plain` distinguishes `null` from `"null"`."""
 
     text: str
     line: int
@@ -52,7 +52,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A list, in either style."""
+    """A list of values, in block or flow style, with its place in the file."""
 
     items: tuple[Value, ...]
     line: int
@@ -63,7 +63,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One key of a mapping, where the key stands, and its value."""
+    """One key of a mapping with its value, and the place of the key."""
 
     key: str
     value: Value
@@ -73,7 +73,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A mapping in the order written; keys are unique."""
+    """A mapping in the order in which it is written; keys are unique."""
 
     entries: dict[str, Entry]
     line: int
@@ -86,7 +86,7 @@ Value = Scalar | Sequence | Mapping
 
 
 def as_written(value: Value) -> str:
-    """The text of a value, for keys that nobody interprets."""
+    """The text of a value as the file has it, for keys that nobody interprets."""
     return value.text if isinstance(value, Scalar) else value.source
 
 
@@ -105,7 +105,7 @@ class YamlFile:
             ) from None
 
     def rows(self) -> Iterator[Mapping]:
-        """The mappings of a file that is a list of mappings; an empty file has none."""
+        """The rows of a file that is a list of mappings; an empty file has none."""
         try:
             root = yaml.compose(self._text, Loader=_Loader)
         except yaml.MarkedYAMLError as error:
@@ -161,17 +161,17 @@ class YamlFile:
         return Mapping(entries, line, column, last, source)
 
     def error(self, message: str, line: int, column: int) -> DeclarationError:
-        """The error that belongs to a place of this file."""
+        """An error that names a place in this file."""
         return DeclarationError(message, where=f"{self.path}:{line}:{column}")
 
     def text(self, entry: Entry) -> str:
-        """A value that must be one word or sentence."""
+        """The text of a value that must be one word or sentence; raises DeclarationError."""
         if not isinstance(entry.value, Scalar):
             raise self.error(f"{entry.key!r} must be a text", entry.value.line, entry.value.column)
         return entry.value.text
 
     def flag(self, entry: Entry) -> bool:
-        """A value that must be true or false, in any of yaml's spellings."""
+        """The truth value of a value that must be true or false, in any of yaml's spellings; raises DeclarationError."""
         word = self.text(entry).lower()
         if word in {"true", "yes", "on"}:
             return True
@@ -180,7 +180,7 @@ class YamlFile:
         raise self.error(f"{entry.key!r} must be True or False, not {word!r}", entry.value.line, entry.value.column)
 
     def words(self, entry: Entry) -> tuple[str, ...]:
-        """A list, or a text of words joined by commas."""
+        """The words of a value that is a list, or a text of words separated by commas."""
         value = entry.value
         if isinstance(value, Scalar):
             return tuple(word for part in value.text.split(",") if (word := part.strip()))
@@ -202,7 +202,7 @@ def _same_words(one: Value, other: Value) -> bool:
 
 
 def gathered(errors: list[DeclarationError], path: str) -> DeclarationError:
-    """One error for all bad rows of a file: the first as it is, the others counted, a few listed."""
+    """One error for all bad rows of a file: the first in full, the number of the others, a few of them listed."""
     first = errors[0]
     if len(errors) == 1:
         return first

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All registrations -> the dispatcher's tables, computed without running it."""
+"""Computes the dispatcher's tables from all registrations, without running the dispatcher."""

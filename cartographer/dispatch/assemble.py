@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Join what torchgen registers with what is registered by hand, and compute what serves each key."""
+"""Joins what torchgen registers with what is registered by hand, and computes what serves each dispatch key."""
 
 from __future__ import annotations
 

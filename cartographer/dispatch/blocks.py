@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Registration blocks of one C++ file: TORCH_LIBRARY and its family (torch/library.h, torch/csrc/stable/library.h),
+"""Finds the registration blocks of one C++ file: TORCH_LIBRARY and its family (torch/library.h, torch/csrc/stable/library.h),
 RegisterOperators (aten/src/ATen/core/op_registration), and functions that take a Library.
 """
 
@@ -33,7 +33,7 @@ _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block: what it registers to, the name of the library variable, and the tokens between its braces."""
+    """One registration block: the namespace or key that it registers to, the name of its library variable, and the tokens between its braces."""
 
     kind: str  # DEF | FRAGMENT | IMPL | OPERATORS (a RegisterOperators chain)
     namespace: str  # "_" in a block of backend fallbacks
@@ -47,7 +47,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class LibraryFunction:
-    """A function that registers to the Library it is given: `void register_all(torch::Library& m, ...) {...}`."""
+    """A function that registers to the Library that it gets as an argument: `void register_all(torch::Library& m, ...) {...}`."""
 
     name: str
     variable: str
@@ -57,7 +57,7 @@ class LibraryFunction:
 
 @dataclass(frozen=True, slots=True)
 class FileBlocks:
-    """The registration blocks of a file and what their bodies may refer to."""
+    """The registration blocks of one file, and what their bodies may refer to."""
 
     path: str
     blocks: tuple[Block, ...]
@@ -67,7 +67,7 @@ class FileBlocks:
 
 
 def block_macros(table: MacroTable) -> frozenset[str]:
-    """Macros of PyTorch whose expansion holds a registration block, directly or through each other."""
+    """The macros whose expansion contains a registration block, directly or through each other."""
     return frozenset(name for name in macros_with(table, re.compile("TORCH_LIBRARY")) if not _BLOCK_FAMILY.match(name))
 
 
@@ -80,7 +80,7 @@ def block_heads(table: MacroTable) -> frozenset[str]:
 
 
 def macros_with(table: MacroTable, wanted: re.Pattern[str]) -> frozenset[str]:
-    """Macros whose expansion holds a pattern, directly or through each other."""
+    """The macros whose expansion matches a pattern, directly or through each other."""
     bodies = {
         name: " ".join(definition.body for _, definition in table.definitions(name))
         for name in table.names()
@@ -105,7 +105,7 @@ def read_blocks(path: str, tokens: list[Token], table: MacroTable, macros: froze
 
 
 def matching(tokens: Sequence[Token], at: int) -> int:
-    """The index of the bracket that closes the one at `at`; the end of the tokens if none does."""
+    """The index of the bracket that closes the one at `at`; the number of tokens when none does."""
     depth = 0
     for index in range(at, len(tokens)):
         token = tokens[index]
@@ -271,5 +271,5 @@ class _Reader:
 
 
 def mentions_registration(text: bytes, macros: Iterable[bytes]) -> bool:
-    """Whether a file is worth reading: it names a registration, or a macro that makes one."""
+    """Whether a file has to be read: it contains the word of a registration, or of a macro that makes one."""
     return any(word in text for word in _MENTIONS) or any(m in text for m in macros)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Under which conditions a registration is part of a build, told by PyTorch's own CMake files and `#if` guards.
+"""Decides under which conditions a registration is part of a build, from PyTorch's own CMake files and `#if` guards.
 
 The view is the stock Linux build with CUDA: one accelerator, every other switch as CMake sets it by default, and the
 libraries that the defaults ask for are found. What that view does not hold gets a word for the condition: "mps",
@@ -55,7 +55,7 @@ VIEW_TERMS = frozenset({"cuda"})  # torchgen's word for keys that a build withou
 
 
 def in_view(build: Iterable[str]) -> bool:
-    """Whether the stock Linux build with CUDA has something with these conditions."""
+    """Whether the stock Linux build with CUDA contains what has these conditions."""
     return set(build) <= VIEW_TERMS
 
 
@@ -66,7 +66,7 @@ def device_types(sources: Mapping[str, bytes]) -> tuple[str, ...]:
 
 
 class Build:
-    """Answers, for one PyTorch, whether the view has a file or a guarded piece of it."""
+    """Tells, for one PyTorch, whether the stock build contains a file, or a guarded piece of one."""
 
     def __init__(self, project: Project, devices: Iterable[str] = ()) -> None:
         self._project = project
@@ -85,7 +85,7 @@ class Build:
         self.holds = lru_cache(maxsize=None)(self._holds)
 
     def terms(self, path: str, guards: tuple[str, ...]) -> tuple[str, ...]:
-        """The conditions of a place as words, () when the view has it."""
+        """The conditions of a place as words, such as "mps"; () when the stock build contains the place."""
         words = list(self._file_terms(path))
         for guard in guards:
             if self.holds((guard,)) is not True:
@@ -95,7 +95,7 @@ class Build:
         return tuple(sorted({w for w in words if not any(w.startswith(f"{v}_") for v in words)}))
 
     def needs(self, path: str, guards: tuple[str, ...]) -> tuple[str, ...]:
-        """The switches that the view has and that a place depends on: a build without them lacks it."""
+        """The switches of the stock build that a place depends on: a build without them lacks it."""
         ways = self.conditions_of(path)
         holding = [way for way in ways if combined([self._cmake(c) for c in way]) is True]
         conditions = [*(min(holding, key=len) if holding else ()), *(g for g in guards if self.holds((g,)) is True)]

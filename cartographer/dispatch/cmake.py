@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What PyTorch's CMake files say about the build: which source files go into a library and under which conditions,
+"""Reads from PyTorch's CMake files which source files go into a library and under which conditions,
 which switches there are and what they are by default, which names the compiler gets with -D.
 
 A reading, not a run: every branch is taken with its condition noted, and only the commands that move source files
@@ -33,7 +33,7 @@ _LIBRARIES = frozenset({"add_library", "cuda_add_library", "hip_add_library", "t
 
 
 class Source(NamedTuple):
-    """A file or glob pattern in a list, and the conditions under which it is there."""
+    """A file, or a glob pattern, in a list of CMake, and the conditions under which it is in that list."""
 
     pattern: str
     conditions: Conditions
@@ -41,7 +41,7 @@ class Source(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """One value that a switch is given: "ON", "OFF", or for a dependent option what it is when `depends` fails."""
+    """One value that a switch is set to: "ON", "OFF", or for a dependent option its value when `depends` fails."""
 
     value: str
     conditions: Conditions
@@ -51,7 +51,7 @@ class Setting(NamedTuple):
 
 @dataclass(slots=True)
 class Project:
-    """What the CMake files say, in the order of their execution."""
+    """What the CMake files set and add, in the order in which CMake executes them."""
 
     sources: list[Source] = field(default_factory=list)  # of libraries and executables
     settings: dict[str, list[Setting]] = field(default_factory=dict)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everything that is registered by hand, in C++ and in Python, with the rules by which the dispatcher reads it."""
+"""Collects everything that is registered by hand, in C++ and in Python, with the rules of the dispatcher's keys."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _DEFINITIONS = re.compile(r"torch/library\.h\Z|core/op_registration/|core/librar
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What `assemble` joins with torchgen's operators."""
+    """All registrations by hand, with the rules of the keys: what `assemble` joins with torchgen's operators."""
 
     findings: Findings
     rules: KeyRules | None
@@ -57,7 +57,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class InCpp:
-    """What C++ registers by hand, and what Python needs to know of this PyTorch to register after it."""
+    """What C++ registers by hand, with what is needed to follow the registrations from Python after it."""
 
     findings: Findings
     rules: KeyRules | None
@@ -68,7 +68,7 @@ class InCpp:
 def registrations(
     facts: Mapping[str, FileFacts], operators: Iterable[Operator], sources: Mapping[str, bytes]
 ) -> Collected:
-    """Read all registrations by hand. `facts` are those of the whole tree (macros and includes), `operators` torchgen's
+    """Read all registrations by hand. `facts` are those of the whole tree (macros and includes), `operators` are torchgen's
     with their registrations, `sources` the files that WANTED names.
     """
     return with_python(in_cpp(facts, sources), operators, sources)
@@ -114,7 +114,7 @@ def _half(listed: Sequence[tuple[str, str]]) -> int:
 
 
 def with_python(native: InCpp, operators: Iterable[Operator], sources: Mapping[str, bytes]) -> Collected:
-    """Add what Python registers when torch is imported."""
+    """Add what Python registers when torch is imported to what C++ registers."""
     found, rules = native.findings, native.rules
     if rules is not None:
         with collector_at_rest():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What registrations by hand say, before it is joined with what torchgen registers."""
+"""Value types for what is registered by hand, before it is joined with what torchgen registers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Registered:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """A backend fallback: what serves a key for all operators that have nothing better."""
+    """A backend fallback: the kernel that serves a key for every operator without a kernel of its own for that key."""
 
     key: str
     kernel: str | None
@@ -56,7 +56,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class ScriptOperator:
-    """A schema that exists for TorchScript only; no dispatcher knows it."""
+    """An operator that exists for TorchScript only; the dispatcher does not know it."""
 
     name: str
     schema: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schema that PyTorch infers from a function's C++ type (aten/src/ATen/core/op_registration/infer_schema.h,
+"""Infers an operator's schema from a function's C++ type, as PyTorch does (aten/src/ATen/core/op_registration/infer_schema.h,
 aten/src/ATen/core/jit_type.h: getTypePtr).
 """
 
@@ -52,7 +52,7 @@ def custom_classes(texts: Iterable[str]) -> dict[str, str]:
 def inferred_schema(
     name: str, function: str, place_path: str, facts: Mapping[str, FileFacts], classes: Mapping[str, str] | None = None
 ) -> str | None:
-    """`name(Tensor _0, int _1) -> Tensor _0`, or None when the function or a type of it cannot be told. `classes`: the
+    """The schema `name(Tensor _0, int _1) -> Tensor _0` of a function; None when its type cannot be told. `classes`: the
     custom classes.
     """
     known = classes or {}
@@ -104,7 +104,7 @@ def _returns(text: str, classes: Mapping[str, str]) -> str | None:
 
 
 def schema_type(text: str, *, named: bool, classes: Mapping[str, str] | None = None) -> str | None:
-    """A C++ type as a schema writes it; `named` when a parameter's name stands behind it."""
+    """The schema's spelling of a C++ type; `named` when the text ends with the name of a parameter."""
     known = classes or {}
     text = re.sub(r"\b(?:const|struct|class)\b|&", " ", text).strip()
     if named:

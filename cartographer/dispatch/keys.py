@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rules of dispatch keys, read from the pinned tree: DispatchKey.h (the keys and their order), DispatchKeySet.h
+"""Reads the rules of dispatch keys from the pinned tree: DispatchKey.h (the keys and their order), DispatchKeySet.h
 and .cpp (which key covers which) and OperatorEntry.cpp (where the dispatcher looks, in which order).
 """
 
@@ -43,7 +43,7 @@ _LOOKS_OF_1_6 = (Look(DIRECT, "kernel"), Look(FALLBACK, "backend fallback"), Loo
 
 
 def read_rules(texts: Mapping[str, str], table: MacroTable) -> tuple[KeyRules | None, tuple[Unresolved, ...]]:
-    """The rules, from the texts of PATHS; what could not be read stands in the notes. None without DispatchKey.h."""
+    """Read the rules from the texts of PATHS; notes say what could not be read. The rules are None without DispatchKey.h."""
     notes: list[Unresolved] = []
     if KEYS not in texts:
         return None, (Unresolved("dispatch", "dispatch keys", "this source has no DispatchKey.h", KEYS),)
@@ -120,14 +120,16 @@ def _bits(  # noqa: C901 - one case a kind of enumerator
     backends = tuple(
         name.removesuffix("Bit") for name, value, _ in enums.get("BackendComponent", ()) if value is None and name.endswith("Bit")
     )
-    same: dict[str, str] = {}
+    keys = enums.get("DispatchKey", ())
+    same = {name: today for name, value, _ in keys if value is None and (today := _named_today(name)) != name}
     functionality: list[str] = []
     runtime: dict[str, tuple[str, str]] = {}
     alias: list[str] = []
     lines: dict[str, int] = {}
     block = ""  # inside StartOf<X>Backends ... : X
     part = "functionality"
-    for name, value, line in enums.get("DispatchKey", ()):
+    for written, value, line in keys:
+        name = same.get(written, written)
         start = re.fullmatch(r"StartOf(\w+)Backends", name)
         if start is not None:
             block, part = start.group(1), "runtime"
@@ -157,6 +159,11 @@ def _bits(  # noqa: C901 - one case a kind of enumerator
             ordered[name] = (name, "")
     resolved = {name: _first_name(value, same) for name, value in same.items()}
     return Bits(backends, tuple(functionality), ordered, resolved), tuple(alias), lines
+
+
+def _named_today(name: str) -> str:
+    """A key as releases from 1.6 on and the lists of all of them name it: `CPU` is `CPUTensorId` in DispatchKey.h of 1.5."""
+    return "Autograd" if name == "VariableTensorId" else name.removesuffix("TensorId").removesuffix("_")
 
 
 def _first_name(name: str, same: Mapping[str, str]) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constant expressions over dispatch key sets, evaluated as c10/core/DispatchKeySet.h does: a set is a number with a
+"""Evaluates constant expressions over dispatch key sets as c10/core/DispatchKeySet.h does: a set is a number with a
 bit for each backend and one for each functionality key.
 """
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class UnknownFormError(Exception):
-    """An expression of a form that we do not know."""
+    """Raised for an expression of a form that this module does not understand."""
 
 
 @dataclass(slots=True)
 class Bits:
-    """How keys map to bits. Before PyTorch 1.12 there are no backend bits and every key has a bit of its own."""
+    """Maps dispatch keys to bits. Before PyTorch 1.12 there are no backend bits and every key has a bit of its own."""
 
     backends: tuple[str, ...]
     functionality: tuple[str, ...]
@@ -31,20 +31,20 @@ class Bits:
     sets: dict[str, int] = field(default_factory=dict)
 
     def functionality_bit(self, name: str) -> int:
-        """The bit of a functionality key."""
+        """The bit of a functionality key in a key set."""
         return 1 << (len(self.backends) + self.functionality.index(name))
 
     def backend_bit(self, name: str) -> int:
-        """The bit of a backend."""
+        """The bit of a backend in a key set."""
         return 1 << self.backends.index(name)
 
     @property
     def backend_mask(self) -> int:
-        """All backend bits."""
+        """The set of the bits of all backends."""
         return (1 << len(self.backends)) - 1
 
     def of_key(self, name: str) -> int:
-        """DispatchKeySet(key)."""
+        """The set with this key alone, as the constructor `DispatchKeySet(key)` makes it."""
         name = self.same.get(name, name)
         if name == "Undefined":
             return 0
@@ -56,12 +56,12 @@ class Bits:
         return 0  # alias keys are in no set
 
     def has(self, value: int, key: str) -> bool:
-        """set.has(key): all bits of the key."""
+        """Whether a set has all bits of a key, as `set.has(key)` tells."""
         bits = self.of_key(key)
         return bits != 0 and value & bits == bits
 
     def members(self, value: int) -> Iterator[str]:
-        """The runtime keys in a set, in order."""
+        """The runtime keys in a set, in the order of DispatchKey.h."""
         return (key for key in self.runtime if self.has(value, key))
 
     def read_constants(self, tokens: Sequence[Token]) -> None:
@@ -78,14 +78,14 @@ class Bits:
                 continue
 
     def evaluate(self, tokens: Sequence[Token]) -> int:
-        """The value of an expression. Raises UnknownFormError."""
+        """The value of an expression over key sets. Raises UnknownFormError."""
         try:
             return _Expression(self, tokens).whole()
         except RecursionError as error:
             raise UnknownFormError("nested too deeply") from error
 
     def is_true(self, tokens: Sequence[Token], key: str, alias: str) -> bool:
-        """A condition on key `k` (and alias `t`): `k != DispatchKey::X && set.has(k)`, `t == k`."""
+        """Evaluate a condition on the key `k` (and the alias key `t`): `k != DispatchKey::X && set.has(k)`, `t == k`."""
         parts: list[list[Token]] = [[]]
         for token in tokens:
             if token.text == "&&":

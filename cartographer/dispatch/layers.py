@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The layers that a call passes on its way to a backend: the functionality keys of DispatchKey.h from the outermost
+"""Finds the layers that a call passes on its way to a backend: the functionality keys of DispatchKey.h from the outermost
 in, and which of them act on an operator.
 """
 
@@ -22,7 +22,7 @@ FALLBACK = "backend fallback"  # how the words end for what a fallback serves
 
 
 class Layers:
-    """The layers of operators; what no registration of an operator's own serves is one and the same layer for all."""
+    """Computes the layers of operators; a layer that serves several operators in the same way is one shared value."""
 
     def __init__(self, rules: KeyRules, tables: Tables) -> None:
         self._rules, self._tables = rules, tables
@@ -30,7 +30,7 @@ class Layers:
         self._shared: dict[tuple[str, str], tuple[Layer, tuple[str, ...]]] = {}
 
     def of(self, dispatch: Mapping[str, str], registrations: Sequence[Registration]) -> tuple[Layer, ...]:
-        """Every layer above the backends, outermost first: it acts when its entry is neither a fallthrough nor missing."""
+        """The layers above the backends for one operator, outermost first: a layer acts when its entry is neither a fallthrough nor missing."""
         by_key = {r.key: r for r in registrations if r.active}
         found = []
         for functionality, key in self._above:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators and kernels that C++ registers by hand: TORCH_LIBRARY blocks, RegisterOperators, and the operators that
+"""Reads the operators and kernels that C++ registers by hand: TORCH_LIBRARY blocks, RegisterOperators, and the operators that
 exist for TorchScript only.
 """
 
@@ -45,7 +45,7 @@ _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA",
 
 @dataclass(frozen=True, slots=True)
 class Makers:
-    """The macros of a tree that make registration blocks, those that look like the head of one, and those that make operators of TorchScript."""
+    """The macros of a tree whose expansion makes registration blocks, those that look like the head of one, and those that make operators of TorchScript."""
 
     blocks: frozenset[str]
     heads: frozenset[str]
@@ -53,12 +53,12 @@ class Makers:
 
 
 def makers_of(table: MacroTable) -> Makers:
-    """The macros that register, by what they expand to."""
+    """Find the macros that register something, by what they expand to."""
     return Makers(block_macros(table), block_heads(table), macros_with(table, _SCRIPT))
 
 
 def wanted(text: bytes, makers: Makers) -> bool:
-    """Whether a C++ file may register something. In templates of generated files only what is written out counts."""
+    """Whether a C++ file may register something. In templates of generated files only registrations that are written out count."""
     return mentions_registration(text, [m.encode() for m in (*makers.blocks, *makers.heads)])
 
 
@@ -69,7 +69,7 @@ def library_findings(
     known: frozenset[str] = frozenset(),
     makers: Makers | None = None,
 ) -> Findings:
-    """Read every file of (path, text). `build` names the conditions of a statement: () when the stock build has it.
+    """Read the registrations in all files, given as (path, text). `build` gives the conditions of a place: () when the stock build has it.
     `known`: the tree's namespaces (`scopes`); `makers`: its macros that register, where they are known already.
     """
     makers = makers or makers_of(table)
@@ -166,7 +166,7 @@ def _registration(block: Block, statement: Statement, place: Location, build: tu
 
 
 def with_namespace(name: str, namespace: str) -> str:
-    """An operator's full name: its own namespace, or that of the block."""
+    """An operator's full name: with the namespace that it has already, else with that of the block."""
     return name if "::" in name.partition("(")[0] or not namespace else f"{namespace}::{name}"
 
 
@@ -186,7 +186,7 @@ def qualified(symbol: str, scope: str, known: frozenset[str] = frozenset()) -> s
 
 
 def scopes(facts: Mapping[str, FileFacts]) -> frozenset[str]:
-    """Every namespace and class that something is defined in, those around them included."""
+    """All namespaces and classes that contain a definition, and those around them."""
     inner = {d.qualname.replace("::(anonymous)", "").rpartition("::")[0] for file in facts.values() for d in file.definitions}
     return frozenset("::".join(parts[:depth]) for parts in (s.split("::") for s in inner) for depth in range(1, len(parts) + 1))
 
@@ -211,7 +211,7 @@ def _script_operators(path: str, tokens: list[Token], table: MacroTable, macros:
 
 
 def by_key(registered: Iterable[Registered]) -> Mapping[str, int]:
-    """How many registrations each key has, for reports."""
+    """The number of registrations for each dispatch key, for reports."""
     counts: dict[str, int] = {}
     for registration in registered:
         counts[registration.key] = counts.get(registration.key, 0) + 1

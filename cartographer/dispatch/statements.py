@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The statements of a registration block: m.def, m.impl, m.fallback, and what their arguments mean
+"""Reads the statements of a registration block: m.def, m.impl, m.fallback, and what their arguments mean
 (torch/library.h; for the old form aten/src/ATen/core/op_registration/op_registration.h).
 """
 
@@ -26,7 +26,7 @@ _NAME_ONLY = re.compile(r"(?:[\w:]+::)?\w+(?:\.\w+)?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The function argument of a registration."""
+    """What the function argument of a registration says about the kernel."""
 
     symbol: str | None
     key: str | None = None  # of a dispatch(key, f) wrapper
@@ -36,7 +36,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One call on a Library."""
+    """One call on a Library: it defines an operator, or registers a kernel or a fallback."""
 
     verb: str  # def | impl | fallback
     text: str  # schema or name as given; "" for a fallback
@@ -49,14 +49,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A statement whose operator we could not tell."""
+    """A statement whose operator could not be told, with the reason."""
 
     reason: str
     token: Token
 
 
 def statements(block: Block, file: FileBlocks) -> Iterator[Statement | Unreadable]:
-    """All statements of a block, in order; bodies are expanded already."""
+    """All statements of a block, in order; macros in its body must have been expanded."""
     if block.kind == "OPERATORS":
         yield from _chain_of_operators(block, file)
     else:
@@ -172,7 +172,7 @@ def _statement(member: Token, inside: Sequence[Token], file: FileBlocks, values:
 def text_of(
     tokens: Sequence[Token], file: FileBlocks, values: dict[str, list[Token]]
 ) -> tuple[str, Token] | None:
-    """The string that an argument stands for, and the token that names the operator in it."""
+    """The string that an argument evaluates to, and the token in it that names the operator."""
     strings: list[Token] = []
     for token in tokens:
         if token.kind == "string":
@@ -191,7 +191,7 @@ def text_of(
 
 
 def key_of(tokens: Sequence[Token]) -> str | None:
-    """`c10::DispatchKey::CPU`, `DispatchKey::CPU`, `kCPU`, `c10::DeviceType::CUDA`: the key; None for anything else."""
+    """The dispatch key that an argument names: `c10::DispatchKey::CPU`, `DispatchKey::CPU`, `kCPU`, `c10::DeviceType::CUDA`; None for anything else."""
     words = [t.text for t in tokens if t.kind == "name"]
     if not words or any(t.text in "([{&<" for t in tokens if t.kind == "punctuator"):
         return None
@@ -209,7 +209,7 @@ _WRAPPERS = frozenset({
 
 
 def read_kernel(tokens: Sequence[Token]) -> Kernel:
-    """What an argument that gives a function says about the kernel."""
+    """Read the function argument of a registration."""
     words = [t.text for t in tokens if t.kind == "name"]
     if "makeFallthrough" in words or "FallthroughKernel" in words or "fallthrough_kernel" in words:
         return Kernel(None, _dispatch_key(tokens), fallthrough=True, boxed=True)
@@ -354,10 +354,10 @@ def _old_kernels(tokens: Sequence[Token]) -> Iterator[tuple[str | None, Kernel]]
 
 
 def schema_name(text: str) -> str:
-    """`quantized::add.out` of a schema or a name."""
+    """The operator's name in a schema, or a bare name itself: `quantized::add.out`."""
     return text.partition("(")[0].strip()
 
 
 def is_name(text: str) -> bool:
-    """Whether a def gives a name only, so that PyTorch infers the schema."""
+    """Whether an `m.def` has only a name, so that PyTorch infers the schema."""
     return _NAME_ONLY.match(text.strip()) is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What serves each runtime key of an operator: OperatorEntry::computeDispatchTableEntryWithDebug, from values alone
+"""Computes what serves each runtime key of an operator, as OperatorEntry::computeDispatchTableEntryWithDebug does, from values alone
 (aten/src/ATen/core/dispatch/OperatorEntry.cpp; the order of the looks is read from there, see `keys`).
 """
 
@@ -25,7 +25,7 @@ _PLATFORM_TERMS = {"HIP": "rocm"}
 
 
 class Tables:
-    """Computes dispatch tables; operators with the same registered keys share theirs."""
+    """Computes the dispatch tables of operators; operators with the same registered keys share one table."""
 
     def __init__(
         self, rules: KeyRules, fallbacks: Iterable[Fallback], shown: Iterable[str] | None = None, *, complete: bool = True
@@ -41,18 +41,18 @@ class Tables:
         self._looks = {key: self._looks_of(key) for key in self.shown}
 
     def fallback(self, key: str) -> Fallback | None:
-        """The fallback of a key, in the stock build or in one with the key's platform."""
+        """The backend fallback of a key, in the stock build or in one for the key's platform; None when there is none."""
         terms = self._terms.get(key) or self._platform(key)
         # The first one in the source is the default where a condition at run time picks one (MPSFallback.mm).
         return next((f for f in self._fallbacks.get(key, ()) if set(f.build) <= terms), None)
 
     def of(self, registrations: Iterable[Registration]) -> Mapping[str, str]:
-        """{runtime key: what serves it, in the words of the dispatcher's dump}."""
+        """The dispatch table for some registrations: {runtime key: what serves it, in the words of the dispatcher's dump}."""
         registered = frozenset((r.key, r.fallthrough, r.build) for r in registrations if r.active)
         return self._all(registered)
 
     def of_kernels(self, kernels: Mapping[str, bool]) -> Mapping[str, str]:
-        """The same for kernels given as {key: whether it is a fallthrough}."""
+        """The dispatch table for kernels that are given as {key: whether it is a fallthrough}."""
         registered = frozenset((key, fallthrough, ()) for key, fallthrough in kernels.items())
         return self._all(registered)
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C++ tokens and macro expansion that remembers where each token came from."""
+"""Tokenises C++ and expands macros, remembering where each token was written."""

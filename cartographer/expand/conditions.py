@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`#if` conditions with three answers: they hold in a view of the build, they do not, or it cannot be told."""
+"""Evaluates `#if` conditions with three answers: they hold in a view of the build, they do not, or it cannot be told."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def evaluate(condition: str, value_of: Callable[[str], Value], defined: Callable
 
 
 def combined(answers: list[bool | None]) -> bool | None:
-    """All of them: False as soon as one is False, None when one is unknown."""
+    """Whether all of some conditions hold: False as soon as one is False, None when one is unknown."""
     if any(a is False for a in answers):
         return False
     return None if any(a is None for a in answers) else True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Macro expansion as a preprocessor does it ([cpp.replace]), with every result token still knowing its line.
+"""Expands macros as a preprocessor does ([cpp.replace]); every token of the result still knows its line.
 
 A token of an argument keeps the place where the argument is written, a token of a body the place in the body; what
 `#` and `##` make stands where the argument stands. So an operator that is an item of a list macro is reported on
@@ -21,11 +21,11 @@ LIMIT = 400_000  # tokens that one expansion may make; more is a sign of a mista
 
 
 class ExpansionTooLargeError(Exception):
-    """An expansion grew beyond all bounds; the caller reports it as unresolved."""
+    """An expansion grew beyond the limit; the caller reports it as unresolved."""
 
 
 class Expander:
-    """Expands tokens of one file. `line` is where tokens of other files are seen from; `wanted` limits which macros
+    """Expands the tokens of one file. `line` is the line from which macros are looked up for tokens of other files; `wanted` limits which macros
     expand, `limit` how much.
     """
 

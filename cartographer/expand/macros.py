@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which macro definition a use means: the one in the same file that is in force on that line, then the one of an
+"""Decides which macro definition a use means: the one in the same file that is in force on that line, then the one of an
 included header, then the only one of the tree.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A definition, ready to expand; `parameters` is None for an object-like macro."""
+    """A macro definition, ready to expand; `parameters` is None for an object-like macro."""
 
     name: str
     path: str
@@ -30,7 +30,7 @@ class Macro:
 
 
 def macro_of(definition: MacroDefinition, path: str) -> Macro:
-    """Tokenise a definition; its body's tokens stand on the lines they are written on."""
+    """Tokenise a definition; the tokens of its body keep the lines on which they are written."""
     parameters = definition.parameters
     variadic = None
     if parameters and parameters[-1].endswith("..."):
@@ -66,11 +66,11 @@ class MacroTable:
         return tuple(self._by_name.get(name, ()))
 
     def names(self) -> KeysView[str]:
-        """All macro names."""
+        """The names of all macros."""
         return self._by_name.keys()
 
     def find(self, name: str, path: str, line: int) -> Macro | None:
-        """The definition that a use of `name` on that line of that file means, or None if that cannot be told."""
+        """The definition that a use of `name` on that line of that file means; None when that cannot be told."""
         candidates = self._by_name.get(name)
         if candidates is None:
             return None
@@ -102,7 +102,7 @@ class MacroTable:
         return self._ready[key]
 
     def reachable(self, path: str) -> frozenset[str]:
-        """The headers that a file includes, and those that they include."""
+        """The headers that a file includes, directly or through other headers."""
         if path not in self._reach:
             seen: set[str] = set()
             todo = [path]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C++ tokens that know where they were written.
+"""Splits C++ into tokens that know where they were written.
 
 The phases of translation that matter for reading registrations ([lex.phases]): line splices, comments, tokens,
 directives. Directives are not executed: each token carries the `#if` conditions around it instead.
@@ -96,7 +96,7 @@ def _kind(word: str) -> str:
 
 
 def read_tokens(text: str, path: str) -> list[Token]:
-    """The tokens of a whole file, each with the conditions (`#if`, `#elif`, `#else`) that stand around it."""
+    """The tokens of a whole file, each with the conditions (`#if`, `#elif`, `#else`) around it."""
     tokens: list[Token] = []
     conditions = Conditions()
     line, position, length = 1, 0, len(text)
@@ -136,7 +136,7 @@ def _long_token_end(text: str, start: int, end: int) -> int:
 
 
 def folded(text: str) -> str:
-    """A directive's text without comments and line splices, white space folded."""
+    """A directive's text as one line, without comments and line splices."""
     return " ".join(_COMMENT.sub(" ", text.replace("\\\r\n", " ").replace("\\\n", " ")).split())
 
 
@@ -151,7 +151,7 @@ class Conditions:
         self.current: tuple[str, ...] = ()
 
     def take(self, word: str, rest: str) -> None:
-        """Account for one directive; those that are no conditions change nothing."""
+        """Follow one preprocessor directive; only those of conditions (`#if`, `#else`, …) change anything."""
         if word in ("if", "ifdef", "ifndef"):
             condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[word]
             self._stack.append(([], condition))
@@ -166,7 +166,7 @@ class Conditions:
 
 
 def spelled(tokens: Sequence[Token]) -> str:
-    """The text of tokens, one blank where white space stood."""
+    """The text of tokens, with one blank wherever there was white space."""
     return "".join((" " if t.spaced and i else "") + t.text for i, t in enumerate(tokens))
 
 
@@ -175,7 +175,7 @@ _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f"
 
 
 def string_value(token: Token) -> str:
-    """What a string literal stands for."""
+    """The value of a string literal, with its escapes resolved."""
     text = token.text
     raw = re.match(r'(?:u8|[uUL])?R"([^(]*)\((.*)\)\1"\Z', text, re.DOTALL)
     if raw is not None:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The guide: texts of our own whose every claim points into the pinned tree and is checked against the atlas."""
+"""The guide: texts of our own in which every claim points into the pinned tree and is checked against the atlas."""

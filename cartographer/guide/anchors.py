@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Anchors of guide texts -> places, pages and numbers of one atlas; an anchor that no longer holds says so."""
+"""Resolves the anchors of guide texts to places, pages and numbers of one atlas; an anchor that no longer holds is reported as stale."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ PAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an anchor means in this atlas. `page` names one of ours: ("operator", base), ("file", path), ("guide", slug)...
+    """What an anchor resolves to in this atlas. `page` names one of its pages: ("operator", base), ("file", path), ("guide", slug)...
 
-    `stale` says what does not hold; then nothing else is to be believed.
+    `stale` says what does not hold; if it is set, the other fields mean nothing.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """An anchor that does not hold in this atlas; `absent`: that cannot be checked in it, since a wheel does not carry its source."""
+    """An anchor that does not hold in this atlas; `absent`: it cannot be checked, since a wheel does not carry its source."""
 
     slug: str
     anchor: str
@@ -62,7 +62,7 @@ class Stale:
 
 
 class Resolver:
-    """Resolves anchors in one atlas."""
+    """Resolves the anchors of guide texts in one atlas; answers are kept."""
 
     def __init__(self, reader: Reader, texts: tuple[Text, ...]) -> None:
         self._reader = reader
@@ -72,7 +72,7 @@ class Resolver:
         self.known: dict[tuple[str, str], Answer] = {}
 
     def answer(self, kind: str, argument: str) -> Answer:
-        """The meaning of one anchor."""
+        """What one anchor resolves to; a stale answer when there is no such kind of anchor."""
         key = (kind, argument)
         if key not in self.known:
             method = getattr(self, f"_{'files_of' if kind == 'files' else kind}", None) if kind in KINDS else None
@@ -80,7 +80,7 @@ class Resolver:
         return self.known[key]
 
     def check(self) -> Iterator[Stale]:
-        """All anchors of all texts that do not hold, text by text."""
+        """The anchors of all texts that do not hold, text by text."""
         for slug, text in self._texts.items():
             for match in dict.fromkeys((m[1], m[2] or "") for part in text.parts for m in ANCHOR.finditer(part)):
                 if (answer := self.answer(*match)).stale:

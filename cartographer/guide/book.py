@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The guide as one atlas can tell it: texts with all their anchors answered."""
+"""The guide as it reads for one atlas: all texts with their anchors resolved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLOURS = ("blue", "orange", "green", "grey")
 
 @dataclass(frozen=True)
 class Book:
-    """All texts and answers. Empty: an atlas without a guide."""
+    """All texts of the guide with the answers to their anchors. Empty for an atlas without a guide."""
 
     texts: tuple[Text, ...] = ()
     answers: Mapping[tuple[str, str], Answer] = field(default_factory=dict)
@@ -33,46 +33,46 @@ class Book:
 
     @cached_property
     def by_slug(self) -> Mapping[str, Text]:
-        """Texts by slug."""
+        """The texts of the guide, by slug."""
         return {text.slug: text for text in self.texts}
 
     def of_kind(self, kind: str) -> tuple[Text, ...]:
-        """The texts of a kind, by their number, then slug."""
+        """The texts of one kind, sorted by their number, then slug."""
         return tuple(sorted((t for t in self.texts if t.kind == kind), key=lambda t: (t.number, t.slug)))
 
     def answer(self, kind: str, argument: str) -> Answer:
-        """The answer to an anchor that stands in one of the texts."""
+        """The answer to an anchor in one of the texts."""
         return self.answers[kind, argument]
 
     @cached_property
     def gone(self) -> tuple[Stale, ...]:
-        """Claims that do not hold."""
+        """The claims that do not hold in this atlas."""
         return tuple(stale for stale in self.stale if not stale.absent)
 
     @cached_property
     def absent(self) -> tuple[Stale, ...]:
-        """Claims that a wheel cannot show."""
+        """The claims that cannot be checked, since a wheel does not carry their sources."""
         return tuple(stale for stale in self.stale if stale.absent)
 
     @cached_property
     def lines(self) -> tuple[Text, ...]:
-        """The reading lines, the newcomers' first."""
+        """The reading lines (routes through the guide), the one for newcomers first."""
         return tuple(sorted(self.of_kind("line"), key=lambda t: COLOURS.index(t.fields["colour"])))
 
     def standing(self, *, absent: bool) -> str:
-        """How a claim stands that does not resolve: the texts were written for one release, this may be an older or a newer one."""
+        """What to say of a claim that does not hold: the texts were written for one release, and this may be an older or a newer one."""
         if absent:
             return "not in a wheel"
         return f"not in {self.tag}" if _numbers(self.version) < _numbers(WRITTEN_FOR) else f"stale in {self.tag}"
 
     def at(self, anchor: str) -> Answer | None:
-        """The answer to an anchor as written, braces included."""
+        """The answer to an anchor as the text has it, with braces."""
         found = ANCHOR.fullmatch(anchor.strip())
         return self.answers.get((found[1], found[2] or "")) if found else None
 
 
 def read(reader: Reader, folder: Path | None = None) -> Book:
-    """Resolve the whole guide in one atlas."""
+    """Read the whole guide and resolve its anchors in one atlas."""
     texts = load(folder)
     resolver = Resolver(reader, texts)
     stale = tuple(resolver.check())

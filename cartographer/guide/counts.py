@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The numbers of the guide, counted in the atlas at hand, each with how it was counted."""
+"""The numbers of the guide, counted in the atlas at hand, each with the way in which it was counted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WRITTEN = (Origin.YAML, Origin.STRUCTURED, Origin.GENERATED)
 
 
 class Counts:
-    """Counts of one atlas. All operators are read at most once."""
+    """Counts for the guide in one atlas. All operators are read at most once."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -34,11 +34,11 @@ class Counts:
 
     @property
     def layers(self) -> tuple[Touch, ...]:
-        """The layers with what they act on."""
+        """The layers above the backends, with the number of operators that each acts on."""
         return self._layers_seen.touches() if self._sums else ()
 
     def count(self, name: str) -> tuple[int | None, str]:
-        """(the value, its receipt); (None, "") for a count that nobody knows.
+        """A count by its name, as (the value, how it was counted); (None, "") for a name that is not known.
 
         `registrations_KEY` and `tag_NAME` count operators by a dispatch key's registration and by a tag, `layers_OP` and
         `acting_OP` the layers of one operator.
@@ -93,47 +93,47 @@ class Counts:
         return {"saving": saving, "python": from_python, "written": written + len(functions) + len(nodes)}
 
     def aliasing(self) -> tuple[int, str]:
-        """Operators that return a view."""
+        """The number of operators that return a view of an argument."""
         number = sum(any(r.aliases and not r.is_write for r in schema.returns) for schema in self._aliasing)
         return number, "operators whose schema returns an alias of an argument that it does not write to"
 
     def mutating(self) -> tuple[int, str]:
-        """Operators that write."""
+        """The number of operators that write to an argument."""
         return sum(any(a.is_write for a in schema.arguments) for schema in self._aliasing), "operators whose schema writes to an argument, out= included"
 
     def saving(self) -> tuple[int, str]:
-        """Operators that keep something for backward."""
+        """The number of operators that save something for backward."""
         return self._sums["saving"], "operators whose derivative saves an argument or a result"
 
     def from_python(self) -> tuple[int, str]:
-        """Operators with a kernel in Python."""
+        """The number of operators with a kernel that Python registers."""
         return self._sums["python"], "operators with a kernel that Python registers"
 
     def written(self) -> tuple[int, str]:
-        """Functions and classes that the build writes, as far as this atlas knows them one by one."""
+        """The number of functions and classes that the build writes, as far as this atlas knows them one by one."""
         return self._sums["written"], (
             "call and redispatch of each operator of the list, the C functions of bindings, a wrapper for each registration that the list implies, "
             "the Nodes of formulas"
         )
 
     def derivatives(self) -> tuple[int, str]:
-        """Rows of derivatives.yaml."""
+        """The number of rows of derivatives.yaml that belong to an operator."""
         listed = self._reader.oplist()
         rows = {(r.derivative.path, r.derivative.line) for r in listed.rows.values() if r.derivative} if listed else set()
         return len(rows), "rows of derivatives.yaml that belong to an operator of the list"
 
     def lines_yaml(self) -> tuple[int, str]:
-        """How long the list is."""
+        """The length of native_functions.yaml in lines, up to its last operator."""
         listed = self._reader.oplist()
         last = max((row.line for row in listed.rows.values()), default=0) if listed else 0
         return last, "the line of the last operator in native_functions.yaml"
 
     def files_python(self) -> tuple[int, str]:
-        """Python files."""
+        """The number of Python files that were read."""
         return sum(entry.language == "Python" for entry in self._reader.file_entries()), "Python files read"
 
     def with_node(self) -> tuple[int, str]:
-        """Operators with a Node."""
+        """The number of operators with an autograd Node."""
         return self._reader.info().count("with_node"), "operators with an autograd Node"
 
 

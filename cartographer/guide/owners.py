@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is asked about a file, by the rules of CODEOWNERS as GitHub reads them."""
+"""Finds who is asked to review a file, by the rules of CODEOWNERS as GitHub reads them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MEANS = {"**/": "(?:.*/)?", "/**": "/.*", "**": ".*", "*": "[^/]*", "?": "[^/]"
 
 
 class Owners:
-    """All rules of one CODEOWNERS, as one pattern that tries the last first."""
+    """All rules of one CODEOWNERS file, as one pattern that tries the last rule first."""
 
     def __init__(self, rules: Iterable[Landmark]) -> None:
         self._rules = sorted(rules, key=lambda rule: -rule.line)
         self._pattern = re.compile("|".join(f"({_pattern(rule.subject)})" for rule in self._rules))
 
     def of(self, path: str) -> Landmark | None:
-        """The rule that decides: the last one that matches."""
+        """The rule that decides for a path: the last one that matches."""
         found = self._pattern.fullmatch(path) if self._rules else None
         return self._rules[found.lastindex - 1] if found and found.lastindex else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All places that a change of an operator touches, the files to read for it, and the commands of the repository's own CONTRIBUTING."""
+"""Finds all places that a change of an operator touches, the files to read for it, and the commands of the repository's own CONTRIBUTING."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One place to touch: what it is, where, and what stands there."""
+    """One place to change with an operator: what it is, where it is, and what is written there."""
 
     what: str
     path: str
@@ -34,7 +34,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A file to read: how long it is, how old where that is known, who owns it. `line`: where to begin; 0 = at the top."""
+    """A file to read: its length in lines, its age where that is known, and its owners. `line`: where to begin; 0 = at the top."""
 
     path: str
     lines: int = 0
@@ -61,9 +61,9 @@ _PURPOSES = {
 
 
 def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
-    """In the order in which one would go through them: declaration, kernels, derivative, bindings, docs, tests, owners.
+    """The places in the order in which one would go through them: declaration, kernels, derivative, bindings, docs, tests, owners.
 
-    A place that several overloads or backends share stands once, with all that it is.
+    A place that several overloads or backends share is listed once, with everything that it is.
     """
     overloads = tuple(overloads)
     found: dict[tuple[str, int], Touch] = {}
@@ -136,7 +136,7 @@ def _own(chain: Chain) -> Iterator[tuple[str, str, int, str]]:
 
 
 def own_step(chain: Chain) -> Step:
-    """What one changes to change the operator alone: the function registered to its own stub, else the one that the dispatcher
+    """The step to change for this operator alone: the function registered to its own stub, else the one that the dispatcher
     calls. (`query.where.main_step` goes on to the function that does the work, which may be shared with others.)
     """
     own = [role for role, *_ in _own(chain)]
@@ -169,7 +169,7 @@ def _tests(marks: Sequence[Landmark]) -> Iterator[Touch]:
 
 
 class LayerCount:
-    """Counts, operator by operator, what the layers above the backends act on."""
+    """Counts, operator by operator, on how many operators each layer above the backends acts."""
 
     def __init__(self) -> None:
         self._own: Counter[str] = Counter()
@@ -177,7 +177,7 @@ class LayerCount:
         self._order: dict[str, None] = {}
 
     def look(self, op: Operator) -> None:
-        """Take in one operator."""
+        """Count the layers of one operator."""
         for layer in op.layers:
             self._order.setdefault(layer.key)
             if "fallback" not in layer.outcome and layer.acts:
@@ -186,7 +186,7 @@ class LayerCount:
                 self._fallbacks.setdefault(layer.key, (layer.outcome, layer.place))
 
     def touches(self) -> tuple[Touch, ...]:
-        """The layers in their order, with the number of operators that have a kernel of their own there."""
+        """The layers from the outermost in, each with the number of operators that have a kernel of their own there."""
         return tuple(self._touch(key) for key in self._order)
 
     def _touch(self, key: str) -> Touch:
@@ -199,7 +199,7 @@ class LayerCount:
 
 
 def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:
-    """Commands that set up, build, test and lint, as CONTRIBUTING.md gives them at this tag, each with its heading there."""
+    """The commands that set up, build, test and lint, as CONTRIBUTING.md of this release gives them, each with its heading there."""
     wanted = _PURPOSES.get(purpose)
     marks = sorted((m for m in reader.landmarks() if m.kind == "command"), key=lambda m: m.line)
     found: dict[str, Touch] = {}
@@ -210,7 +210,7 @@ def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:
 
 
 def reading(reader: Reader, places: Iterable[tuple[str, int]], scanned: dict[str, int]) -> tuple[Reading, ...]:
-    """Files in the order given, with their length, age, operators and owners. `scanned`: the lines of the files that were read."""
+    """The files to read, in the order given, with length, age, operators and owners. `scanned`: the lines of the files that were read."""
     marks = reader.landmarks()
     owners = Owners(mark for mark in marks if mark.kind == "owner")
     lengths = {mark.path: mark.line for mark in marks if mark.kind == "length"} | scanned

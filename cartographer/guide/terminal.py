@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Guide texts as plain lines for a terminal."""
+"""Prints guide texts as plain lines for a terminal."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _FIRST = 22  # columns of the first column of a table
 
 
 class Paint(Protocol):
-    """What colours a terminal offers."""
+    """The styles of text that a terminal offers."""
 
     def strong(self, text: str) -> str:
-        """A heading."""
+        """A text in the style of a heading."""
 
     def faint(self, text: str) -> str:
-        """A receipt."""
+        """A text in the style of a side remark, such as how a number was counted."""
 
 
 def width() -> int:
-    """Columns to write in: those of the terminal, at most 100."""
+    """The number of columns to write in: those of the terminal, at most 100."""
     return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
 
 
 def line(book: Book, colour: str, paint: Paint) -> Iterator[str]:
-    """One reading line with all its stops."""
+    """One reading line (a route through the guide) with all its stops."""
     found = next((text for text in book.of_kind("line") if text.fields["colour"] == colour), None)
     if found is None:
         raise NotFound(f"the guide has no {colour} line")
@@ -64,7 +64,7 @@ def line(book: Book, colour: str, paint: Paint) -> Iterator[str]:
 
 
 def table(touches: Iterable[Touch], paint: Paint) -> Iterator[str]:
-    """Places, in one line each where they fit, else with the place below the name."""
+    """The lines of a table of places: each place in one line where it fits, else below the name."""
     columns, inner = width(), " " * (len(_INDENT) + _FIRST + 1)
     for touch in touches:
         head, place = f"{_INDENT}{touch.what:<{_FIRST}} {touch.text}", f"{touch.path}:{touch.line}" if touch.line else touch.path

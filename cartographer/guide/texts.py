@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The texts under site/guide: TOML between lines of `+++`, then Markdown with anchors such as {op:addmm}."""
+"""Reads the texts under site/guide: TOML between lines of `+++`, then Markdown with anchors such as {op:addmm}."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STOP = re.compile(r"^## (?P<title>.+)\n@ floor=(?P<floor>[1-8]) (?P<at>\{.+\})\
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """One stop of a journey: where it is, on which floor, and what happens there."""
+    """One stop of a journey: its place, its floor, and what happens there."""
 
     title: str
     floor: int
@@ -46,22 +46,22 @@ class Text:
 
     @property
     def number(self) -> int:
-        """Its place among its kind."""
+        """The number by which texts of one kind are sorted."""
         return int(self.fields.get("number", self.fields.get("floor", 0)))
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Everything of it that may hold anchors."""
+        """All parts of the text that may contain anchors."""
         return (self.body, *(part for stop in self.stops for part in (stop.at, stop.body)), *(box["at"] for box in self.fields.get("boxes", ())))
 
     @property
     def line_stops(self) -> tuple[str, ...]:
-        """Of a reading line: the slugs of its stops."""
+        """The slugs of the stops, when the text is a reading line."""
         return tuple(self.fields.get("stops", ()))
 
 
 def load(folder: Path | None = None) -> tuple[Text, ...]:
-    """All texts, sorted by slug. Raises RenderError for one that cannot be read."""
+    """Read all texts, sorted by slug. Raises RenderError for a text that cannot be read."""
     folder = folder or resources.folder("site") / "guide"
     return tuple(
         _text(path.relative_to(folder).with_suffix("").as_posix(), path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.md"))
@@ -92,7 +92,7 @@ def _text(slug: str, source: str) -> Text:
 
 
 def glossary_terms(texts: tuple[Text, ...]) -> frozenset[str]:
-    """The words that the glossary explains: its headings."""
+    """The terms that the glossary explains: its headings."""
     return frozenset(
         line.removeprefix("## ").strip() for text in texts if text.slug == "pages/glossary" for line in text.body.splitlines() if line.startswith("## ")
     )

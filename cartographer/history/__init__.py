@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Git history -> the date of every surviving line."""
+"""Dates every surviving line of a tree from its git history."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ages of things: of any span of lines, and of the places that an operator stands in."""
+"""Dates spans of lines, and the places in which the parts of an operator are."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 def of(strata: Strata, path: str, first: int, last: int) -> Age | None:
-    """The age of some lines of a file; None when it has no dated lines. For many questions, keep one `Ages`."""
+    """The age of the given lines of a file; None when it has no dated lines. For many questions, keep one `Ages`."""
     return Ages(strata).of(path, first, last)
 
 
 def of_operator(ages: Ages, operator: Operator, extent: Extent) -> dict[str, str | None]:
-    """When the parts of an operator were laid down: the oldest surviving line of each, as an ISO day.
+    """When the parts of an operator came in: the oldest surviving line of each, as an ISO day.
 
     Keys: "declared", "kernel" (the oldest of all backends), "kernel.CUDA" and so on, "derivative".
-    `extent` gives the first and last line of the definition that stands at a place.
+    `extent` gives the first and last line of the definition at a place.
     """
     declared = operator.declared
     found = {"declared": _oldest(ages, [(declared.path, declared.line, declared.end_line or declared.line)])}
@@ -47,5 +47,4 @@ def _bodies(chain: Chain) -> list[Step]:
 
 
 def _oldest(ages: Ages, spans: Iterable[tuple[str, int, int]]) -> str | None:
-    days = [age.oldest for span in spans if (age := ages.of(*span)) is not None and age.oldest]
-    return min(days, default=None)
+    return min((day for span in spans if (day := ages.oldest(*span)) is not None), default=None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a clone allows: everything, file dates alone, or nothing."""
+"""Tells which dates a clone allows: those of lines, those of files alone, or none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEW = 0.05  # share of missing objects up to which one can go around them
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What can be told without looking at objects."""
+    """What a clone is, as far as that can be told without looking at objects: partial, shallow, how many objects."""
 
     partial: str  # the filters that remotes promise missing objects for; "" = a clone that should be whole
     shallow: tuple[str, ...]  # where a shallow clone ends
@@ -24,7 +24,7 @@ class Ground:
 
 
 def look(git: Git) -> Ground:
-    """Look at a repository."""
+    """Find out whether a repository is partial or shallow."""
     common = git.text("rev-parse", "--path-format=absolute", "--git-common-dir") or str(git.folder)
     folder = git.folder.__class__(common)
     shallow = folder / "shallow"
@@ -58,7 +58,7 @@ def _lacks(git: Git, what: str) -> str:
 
 
 def before(commits: Commits) -> str:
-    """What a shallow clone cannot tell, "" if it is none."""
+    """A sentence on what a shallow clone cannot tell; "" for a clone that is not shallow."""
     if not commits.boundary:
         return ""
     days = sorted(commits.dates[commit] for commit in commits.boundary)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commits behind one revision, parents first."""
+"""Lists the commits behind one revision, parents first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """All ancestors of a revision in topological order; a commit is its place in this order."""
+    """All ancestors of a revision in topological order; a commit is referred to by its index in this order."""
 
     ids: tuple[str, ...]
     dates: tuple[str, ...]  # the committer's, as git prints them ("%cs")
@@ -28,16 +28,16 @@ class Commits:
 
     @property
     def tip(self) -> int:
-        """The revision itself."""
+        """The index of the revision itself."""
         return len(self.ids) - 1
 
     def key(self, commit: int) -> bytes:
-        """What a commit's patch depends on: its id and that of its first parent (a shallow clone may hide it)."""
+        """The key of a commit's patch: its id and that of its first parent, on which the patch depends (a shallow clone may hide the parent)."""
         first = self.parents[commit][:1]
         return _short(self.ids[commit]) + (_short(self.ids[first[0]]) if first else bytes(20))
 
     def line(self, commit: int) -> bytes:
-        """How `git diff-tree --stdin` is asked for the commit against its first parent alone."""
+        """The line that asks `git diff-tree --stdin` for the commit against its first parent alone."""
         return b" ".join(self.ids[one].encode("ascii") for one in (commit, *self.parents[commit][:1])) + b"\n"
 
     def first_parent_line(self) -> list[int]:
@@ -78,7 +78,7 @@ def read(git: Git, commit: str) -> Commits:
             boundary=frozenset(index[row[0]] for row in rows if row[0] in shallow),
         )
     except LookupError as error:
-        raise HistoryError("git lists commits in a form that we cannot read", where=str(git.folder), hint="Try `git fsck`.") from error
+        raise HistoryError("git lists commits in a form that we cannot read", where=str(git.folder), hint="try `git fsck`") from error
 
 
 def _shallow(git: Git) -> frozenset[str]:

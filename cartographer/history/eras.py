@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The strata of PyTorch: named spans of its history, each proved by commits of the repository at hand.
+"""The eras of PyTorch: named spans of its history, each proved by commits of the repository at hand.
 
 | era | begins with |
 | --- | --- |
@@ -54,7 +54,7 @@ WATCHED = tuple(dict.fromkeys(prefix for rule in RULES for prefix in (*rule.fold
 
 
 def joins(commits: Commits) -> list[tuple[int, tuple[int, ...]]]:
-    """Commits of the main line that bring in roots of other histories, with these roots; oldest first."""
+    """The commits of the main line that bring in roots of other histories, with these roots; oldest first."""
     roots = [commit for commit, parents in enumerate(commits.parents) if not parents and commit not in commits.boundary]
     bits = {root: 1 << number for number, root in enumerate(roots)}
     holds = [0] * len(commits)

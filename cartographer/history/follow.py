@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Renames as blame sees them. For a whole commit git pairs the files that go with those that come, one to one; when
+"""Follows renames as blame does. For a whole commit git pairs the files that go with those that come, one to one; when
 it follows a single file, as `git blame` does, it may also take a source that the pairing gave to another file.
 """
 
@@ -25,7 +25,7 @@ COPIES = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "-C", "--no-abb
 
 
 def refine(git: Git, commits: Commits, told: dict[int, list[Change]], copies: Asker) -> None:
-    """Give new and renamed files the source that blame would find, where a commit leaves it a choice."""
+    """Give new and renamed files the source that blame would find, where a commit leaves a choice."""
     asked = [commit for commit, changes in told.items() if _leaves_a_choice(changes)]
     if not asked:
         return
@@ -49,8 +49,8 @@ def _leaves_a_choice(changes: list[Change]) -> bool:
 
 
 def source(git: Git, before: str, after: str, path: bytes, gone: Iterable[bytes]) -> bytes | None:
-    """Which of the gone files became `path`, as git finds renames when it follows that one file; b"" when none did, None when one of
-    them is not here.
+    """The gone file that became `path`, found as git finds renames when it follows that one file; b"" when none did, None when the clone
+    lacks one of them.
     """
     names = [f":(top,literal){name.decode('utf-8', 'surrogateescape')}" for name in (path, *sorted(gone))]
     out = git.attempt("diff-tree", "-r", "-z", "--raw", "-M", "--no-abbrev", before, after, "--", *names)
@@ -61,7 +61,7 @@ def source(git: Git, before: str, after: str, path: bytes, gone: Iterable[bytes]
 
 
 def hunks(git: Git, before: str, after: str) -> bytes | None:
-    """The hunks between two blobs, or any two objects that git can name; None when one of them is not here."""
+    """The hunks between two blobs, or any two objects that git can name; None when the clone lacks one of them."""
     out = git.attempt("diff", *PATCH, *PLAIN, before, after)
     if out is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Going around single blobs that a clone lacks: only the lines that they touch stay undated."""
+"""Handles single blobs that a clone lacks: only the lines that they touch stay undated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Gaps:
-    """The objects that a history needs and this clone has not, looked up when something asks for them."""
+    """The objects that a history needs and the clone lacks, looked up when they are first asked for."""
 
     def __init__(self, git: Git, commits: Commits, *, partial: bool = False) -> None:
         self._git, self._commits, self._partial = git, commits, partial
@@ -30,7 +30,7 @@ class Gaps:
 
     @property
     def missing(self) -> frozenset[bytes]:
-        """All of them. git only looks which objects are there; nothing is fetched."""
+        """The ids of all missing objects. git only looks which objects are in the clone; nothing is fetched."""
         with self._lock:
             if self._missing is None:
                 tip = self._commits.ids[self._commits.tip]
@@ -40,7 +40,7 @@ class Gaps:
             return self._missing
 
     def concerned(self, part: list[int]) -> set[int]:
-        """Those commits whose patches need a missing blob."""
+        """The commits among the given ones whose patches need a missing blob."""
         stream = self._git.stream(*raw.COMMAND, "--stdin", stdin=b"".join(self._commits.line(one) for one in part))
         needed = {
             self._commits.index[name]: {blob for change, before in rows for blob in (before, change.blob) if blob.strip(b"0")}
@@ -57,7 +57,7 @@ class Gaps:
         return {row.split()[0] for row in out.splitlines() if row.endswith(b" missing")}
 
     def changes(self, commit: int) -> list[Change]:
-        """What a concerned commit did: patches of the readable files, bare facts of the others."""
+        """What a commit did whose patch needs a missing blob: patches of the readable files, bare facts of the others."""
         words = self._commits.line(commit)
         names = words.decode("ascii").split()[::-1]
         ((_, rows),) = raw.parse(iter([words.split()[0] + b"\0" + self._git.run(*raw.COMMAND, "--no-commit-id", *names)]))
@@ -71,7 +71,7 @@ class Gaps:
         return told + [change for _, more in patch.parse([words.split()[0] + b"\n" + out]) for change in more]
 
     def told(self, files: Mapping[str, FileDates]) -> str:
-        """What the gaps cost the lines, and what to do; "" when nothing."""
+        """A sentence on how many lines stay undated, and what to do about it; "" when no line does."""
         undated = [lines for file in files.values() if (lines := sum(n for n, commit in file.runs if commit < 0))]
         if not undated:
             return ""

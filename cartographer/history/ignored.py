@@ -39,7 +39,7 @@ def read(git: Git, commits: Commits) -> frozenset[int]:
 
 
 class Ignored:
-    """The ignored commits, and how their lines find the older ones."""
+    """The ignored commits, and the rules by which their lines get older dates."""
 
     def __init__(self, commits: frozenset[int], blobs: BlobReader, pairs: Pairs) -> None:
         self._commits, self._blobs, self._pairs = commits, blobs, pairs
@@ -51,7 +51,7 @@ class Ignored:
         return len(self._commits)
 
     def patched(self, lines: array[int], before: bytes, after: bytes, hunks: bytes, commit: int) -> array[int]:
-        """The lines after an ignored commit."""
+        """The commits of a file's lines after an ignored commit."""
         out = patched(lines, hunks, commit)
         moved = self._pairs.remembered(b"\0".join((b"ignored", before, after)), lambda: self._moved(before, after, hunks))
         numbers = iter(array("I", moved or b""))
@@ -78,7 +78,7 @@ class Ignored:
 
 
 def elsewhere(was: list[bytes], now: list[bytes], strays: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """(new line, old line) for those strays (new line, where it would stand in the old file) that have a like anywhere."""
+    """(new line, old line) for each of the `strays` (new line, where it would be in the old file) that resembles a line anywhere in the old file."""
     wanted = [(target, home, mine) for target, home in strays if (mine := _pairs(now[target])).total() >= _MUCH]
     if not wanted:
         return []

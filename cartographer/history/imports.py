@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines that came in, told apart from lines that were written: commits that brought a foreign tree.
+"""Finds commits that brought a foreign tree, so that lines that were copied in can be told from lines that were written.
 
 A history that joins as a merge keeps its own dates, and needs no correction. A copy does not: all its lines seem as
 young as the commit that brought them. Such a commit puts thousands of lines into new files, and gives itself away by

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A dated tree kept on disk, so that asking again costs nothing."""
+"""Keeps a dated tree on disk, so that asking again costs nothing."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ FORMAT = "strata-5"  # to be counted up when dates come out differently
 
 
 def place(folder: Path, *depends: object) -> Path:
-    """Where the answer to a question is kept; `depends` is all that the answer depends on."""
+    """The path at which the answer to a question is kept; `depends` is all that the answer depends on."""
     return folder / f"{hashlib.sha256(repr((FORMAT, depends)).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}.strata"
 
 
 def load(path: Path) -> Strata | None:
-    """A kept answer, None when there is none or it is damaged."""
+    """The dated tree that is kept at a path; None when there is none or it is damaged."""
     try:
         return unpack(zlib.decompress(path.read_bytes()))
     except (OSError, zlib.error, msgspec.MsgspecError, ValueError, TypeError, KeyError):
@@ -33,12 +33,12 @@ def load(path: Path) -> Strata | None:
 
 
 def save(path: Path, strata: Strata) -> None:
-    """Keep an answer."""
+    """Keep a dated tree at a path, compressed."""
     write_whole(path, zlib.compress(pack(strata), 1))
 
 
 def pack(strata: Strata) -> bytes:
-    """The bytes of a dated tree."""
+    """Encode a dated tree as bytes."""
     files = [
         (f.path, f.born, f.changed, f.former_names, _numbers(n for run in f.runs for n in run))
         for f in strata.files.values()
@@ -52,7 +52,7 @@ def pack(strata: Strata) -> bytes:
 
 
 def unpack(data: bytes) -> Strata:
-    """The dated tree of some bytes."""
+    """The dated tree that `pack` encoded."""
     told: dict[str, Any] = msgspec.msgpack.decode(data)
     files = (
         FileDates(path, born, changed, tuple(names), _runs(runs))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file as a commit left it: which commit each of its lines came in by."""
+"""The lines of one file after a commit, each with the commit that it came in by."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_LINES: array[int] = array("I")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A file in one commit. Arrays are shared between states and never changed in place.
+    """The state of a file after a commit. Arrays are shared between states and never changed in place.
 
     `lines` has a commit for each line of the blob `dated`; the two blobs differ only after a version that this clone
     cannot read.
@@ -31,7 +31,7 @@ class Record:
 
 
 def patched(lines: array[int], hunks: bytes, commit: int) -> array[int]:
-    """The lines after a change: those put in are the commit's."""
+    """The commits of a file's lines after a change: the lines that the change put in are the given commit's."""
     out = array("I", lines)
     numbers = iter(triples(hunks))
     for taken, first, put in zip(numbers, numbers, numbers, strict=True):

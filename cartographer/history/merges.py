@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the lines of a merge come from, as `git blame` decides it.
+"""Finds where the lines of a merge come from, as `git blame` decides it.
 
 The stream compares a merge with its first parent. A file that another parent holds with the same content (under the
 same name, or under one that the merge does away with: subtree merges) comes from there as a whole; of any other,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Side:
-    """A further parent of a merge, and what can be asked about it."""
+    """A further parent of a merge, with the files that it has."""
 
     def __init__(self, commit: str, files: Files, stays: Callable[[bytes], bool]) -> None:
         self.commit, self.files = commit, files
@@ -32,11 +32,11 @@ class Side:
         self._by_blob: dict[bytes, list[bytes]] | None = None
 
     def gone(self) -> list[bytes]:
-        """The files of this parent whose names the merge has not: only they can have been renamed."""
+        """The files of this parent whose names the merge does not have: only they can have been renamed."""
         return [path for path in self.files if not self._stays(path)]
 
     def same_content(self, path: bytes, blob: bytes) -> bytes | None:
-        """The gone file with this content."""
+        """The gone file with this content; None when there is none."""
         if self._by_blob is None:
             self._by_blob = {}
             for name in self.gone():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is worth remembering while the commits go by: when folders first appeared, and who brought a lot at once."""
+"""Records, while the commits of a history go by, when folders first appeared and which commits added very many lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Bulk:
 
 @dataclass(slots=True)
 class Notes:
-    """Filled by the walk, read by `eras` and `imports`."""
+    """What is recorded while a walk goes through the commits; `eras` and `imports` read it."""
 
     watched: tuple[str, ...]  # path prefixes
     main: Collection[int]
@@ -42,7 +42,7 @@ class Notes:
     folders: dict[int, str] = field(default_factory=dict)  # where these put their files
 
     def see(self, commit: int, changes: list[Change]) -> None:
-        """Look at one commit; commits come parents first."""
+        """Record what one commit did; commits come parents first."""
         new = [change for change in changes if change.kind == ADDED]
         if commit in self.main:
             self._firsts(commit, new + [change for change in changes if change.kind == RENAMED])

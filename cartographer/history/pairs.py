@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is asked of single blobs beyond the stream, and kept: their differences and renames, which merges ask for, and their lines."""
+"""Asks git about single blobs and keeps the answers: differences and renames, which merges need, and numbers of lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Kept(msgspec.Struct, array_like=True):
 
 
 class Pairs:
-    """Hunks between two blobs by their ids, asked of git once and then kept."""
+    """Hunks between two blobs by their ids; git is asked for each pair once."""
 
     def __init__(self, git: Git, kept: Path | None) -> None:
         self._git, self._kept = git, kept
@@ -43,7 +43,7 @@ class Pairs:
         self._told, self.lines = (found.told, found.lines) if found is not None else ({}, {})
 
     def hunks(self, before: bytes, after: bytes) -> bytes | None:
-        """The hunks from one blob to the other (`before` may be empty), None when one of them is not here."""
+        """The hunks from one blob to the other (`before` may be empty); None when the clone lacks one of them."""
         if before == after:
             return b""
         key = before + b" " + after
@@ -60,7 +60,7 @@ class Pairs:
         return self._told[key]
 
     def fetch(self, before: str, after: str, wanted: Sequence[tuple[bytes, bytes, bytes]]) -> None:
-        """Ask for (path, blob before, blob after) of two commits at once."""
+        """Ask git at once for several pairs (path, blob before, blob after) of two commits."""
         fresh = [row for row in wanted if row[1] + b" " + row[2] not in self._told]
         for start in range(0, len(fresh), _BATCH):
             part = {path: old + b" " + new for path, old, new in fresh[start : start + _BATCH]}
@@ -74,12 +74,12 @@ class Pairs:
                         self._keep(part[change.path], change.hunks)
 
     def source(self, before: str, after: str, path: bytes, gone: Iterable[bytes]) -> bytes | None:
-        """Which of the gone files became `path`."""
+        """The gone file that became `path` by a rename: see `follow.source`."""
         key = b"\0".join((before.encode(), after.encode(), path))
         return self.remembered(key, lambda: follow.source(self._git, before, after, path, gone)) or None
 
     def remembered(self, key: bytes, work_out: Callable[[], bytes | None]) -> bytes | None:
-        """Something that was worked out, now or in an earlier run. None, for want of a blob, holds for this clone alone and is not kept."""
+        """The answer kept under a key, from this run or an earlier one, else the one that is computed now. None, for a missing blob, is not kept."""
         if key not in self._told:
             found = work_out()
             if found is None:
@@ -118,5 +118,5 @@ def _read(kept: Path) -> _Kept | None:
 
 
 def count(data: bytes) -> int:
-    """The number of lines as git counts them: a last one without a line break counts too."""
+    """The number of lines as git counts them: a last line without a line break counts too."""
     return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))

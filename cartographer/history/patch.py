@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Git's patch text -> what each commit did to each file, without the lines themselves."""
+"""Parses git's patch text: what each commit did to each file, without the lines themselves."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ class _Reader:
 
 
 def parse(chunks: Iterable[bytes]) -> Iterator[Event]:
-    """The events of a `git diff-tree --stdin -p -U0` stream. Commits without a difference do not occur in it.
+    """The changes of each commit in the output of `git diff-tree --stdin -p -U0`. Commits without a difference do not occur in it.
 
     Raises HistoryError for what git would not print.
     """
     try:
         yield from _events(chunks)
     except (IndexError, ValueError, OverflowError) as error:
-        raise HistoryError("git tells differences in a form that we cannot read", hint="Try `git fsck`.") from error
+        raise HistoryError("git tells differences in a form that we cannot read", hint="try `git fsck`") from error
 
 
 def _events(chunks: Iterable[bytes]) -> Iterator[Event]:
@@ -137,7 +137,7 @@ _LETTERS = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f
 
 
 def unquote(name: bytes) -> bytes:
-    """A name as git writes it: in quotes, with C escapes, when it holds a tab, a line break, a quote or the like."""
+    """A file name from git's output: git quotes it, with C escapes, when it contains a tab, a line break, a quote or the like."""
     if not name.startswith(b'"'):
         return name
     return _ESCAPE.sub(lambda m: bytes([int(m[1], 8)]) if m[1] else _LETTERS.get(m[2], m[2]), name[1:-1])

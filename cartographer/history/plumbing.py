@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How history asks git: plumbing only, with every setting that could change a date put back to git's default."""
+"""Runs git for the history stage: plumbing commands only, with every setting that could change a date put back to git's default."""
 
 from __future__ import annotations
 
@@ -59,45 +59,45 @@ def _widened(pipe: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """One repository, read only."""
+    """One repository, which is only read."""
 
     folder: Path
     objects: program.Git | None = None  # its objects alone, for what asks for nothing else
 
     def of_objects(self) -> Git:
-        """The same, asking for contents without the repository's settings: for each promised object that is not there git would
+        """The same repository, read without its settings: for each promised object that is not there git would
         otherwise go through all that were promised, half a minute in PyTorch's history. Not for a shallow clone, whose end is a setting.
         """
         return replace(self, objects=program.objects_of(self.folder))
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
-        """What a git command prints. Raises HistoryError with git's own words when it fails."""
+        """The output of a git command. Raises HistoryError with git's own words when it fails."""
         try:
             return self._program(arguments).run(*_PREFIX, *arguments, data=stdin)
         except CheckoutError as error:
             raise HistoryError(error.message, where=error.where or str(self.folder), hint=error.hint) from error
 
     def attempt(self, *arguments: str, stdin: bytes = b"") -> bytes | None:
-        """What a git command prints, None when it fails."""
+        """The output of a git command; None when it fails."""
         try:
             return self._program(arguments).run(*_PREFIX, *arguments, data=stdin)
         except program.GitError:
             return None
 
     def text(self, *arguments: str) -> str:
-        """What a git command prints, as one stripped string; empty when it fails."""
+        """The output of a git command as one stripped string; "" when it fails."""
         return (self.attempt(*arguments) or b"").decode("utf-8", "replace").strip()
 
     def stream(self, *arguments: str, stdin: bytes) -> Stream:
-        """A git command whose output is read while it runs."""
+        """Start a git command whose output is read while it runs."""
         return Stream(self.start(*arguments), stdin)
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """A running git with pipes on its input and output."""
+        """Start a git command with pipes on its input and output."""
         return self._program(arguments).start(*_PREFIX, *arguments)
 
     def blobs(self) -> BlobReader:
-        """A reader of file contents; to be closed."""
+        """A reader of file contents, which the caller closes."""
         return BlobReader(self._program(("cat-file",)))
 
     def _program(self, arguments: Sequence[str]) -> program.Git:
@@ -105,7 +105,7 @@ class Git:
 
 
 class Stream:
-    """The output of a running git, in pieces, and whether git came to its end. Closing it early ends git."""
+    """The output of a running git, in pieces. Closing it early ends git."""
 
     def __init__(self, child: subprocess.Popen[bytes], stdin: bytes) -> None:
         self._child = child
@@ -113,16 +113,16 @@ class Stream:
         self._feeder.start()
 
     def pieces(self) -> Iterator[bytes]:
-        """As git writes it."""
+        """The pieces of the output, as git writes them."""
         yield from _pieces(self._child)
 
     def close(self) -> bool:
-        """End it; True when git ended well."""
+        """End git; returns True when it had ended without an error."""
         return _end(self._child, self._feeder)
 
 
 class Asker:
-    """A git that is asked again and again: a new process would have to find its way into the packs anew."""
+    """A git process that answers many questions: a new process for each would have to open the packs anew."""
 
     # `git diff-tree --stdin` says back what is no object name; nothing else in its output begins like this.
     _END = b"end of slice\n"
@@ -148,7 +148,7 @@ class Asker:
         raise EOFError
 
     def close(self) -> None:
-        """End git."""
+        """End the git process."""
         child, feeder = self._child, self._feeder
         self._child = self._feeder = None
         if child is not None and feeder is not None:
@@ -188,6 +188,6 @@ def _end(child: subprocess.Popen[bytes], feeder: threading.Thread) -> bool:
 
 
 def repository(path: Path) -> Git | None:
-    """The repository at `path` (bare, a checkout, or a linked work tree), None if there is none."""
+    """The repository at `path` (bare, a checkout, or a linked work tree); None when there is none."""
     folder = program.find_git_dir(path)
     return None if folder is None else Git(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What commits did to files, told without any file's content: for clones that have commits and trees alone."""
+"""Lists what commits did to files without reading any file's content: for clones that have commits and trees alone."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def events(git: Git, commits: Commits, wanted: Sequence[int]) -> Iterator[tuple[
         else:
             yield commit, []
     if not stream.close():
-        raise HistoryError("git could not list what changed", where=str(git.folder), hint="This clone may lack trees.")
+        raise HistoryError("git could not list what changed", where=str(git.folder), hint="this clone may lack trees")
 
 
 def parse(pieces: Iterator[bytes]) -> Iterator[tuple[str, list[Row]]]:
-    """The commits of `git diff-tree --stdin --raw -z` output. Raises HistoryError for what git would not print."""
+    """Parse the output of `git diff-tree --stdin --raw -z`. Raises HistoryError for what git would not print."""
     name, rows = "", list[Row]()
     words = _words(pieces)
     for word in words:
@@ -50,7 +50,7 @@ def parse(pieces: Iterator[bytes]) -> Iterator[tuple[str, list[Row]]]:
         try:
             rows += _rows(word, words)
         except (ValueError, StopIteration) as error:
-            raise HistoryError("git lists changes in a form that we cannot read", hint="Try `git fsck`.") from error
+            raise HistoryError("git lists changes in a form that we cannot read", hint="try `git fsck`") from error
     if name:
         yield name, rows
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which release was the first to hold a commit: one pass over the history for all tags."""
+"""Finds the first release that contains each commit, in one pass over the history for all tags."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Patches that were read once stay read: slices of events on disk, found again by commit and first parent.
+"""Keeps patches that were read on disk, in slices that are found again by commit and first parent.
 
 A slice is written under another name and then renamed, so a run that is killed leaves whole slices behind and the
 next one goes on from there. They depend on nothing but the commits, so all clones of one history share them.
@@ -36,7 +36,7 @@ def write_whole(target: Path, data: bytes) -> None:
 
 
 class Slices:
-    """The slices of one cache folder. What holds only until objects come into the clone (`objects`) is kept apart."""
+    """The slices in one cache folder. What holds only until objects come into the clone (`objects`) is kept apart."""
 
     def __init__(self, folder: Path | None, objects: str = "") -> None:
         self._folder = folder
@@ -52,7 +52,7 @@ class Slices:
         return key in self._where
 
     def changes(self, key: bytes) -> list[Change] | None:
-        """What the commit did, None if no slice (or only a damaged one) tells."""
+        """What a commit did; None when no slice has it, or only a damaged one."""
         place = self._where.get(key)
         if place is None:
             return None
@@ -63,11 +63,11 @@ class Slices:
         return rows[number] if number < len(rows) else None
 
     def close(self) -> None:
-        """Forget what was read into memory."""
+        """Drop what was read into memory."""
         self._open.clear()
 
     def add(self, keys: list[bytes], rows: list[list[Change]], *, holds: bool = True) -> None:
-        """Keep what git has told about some commits; not `holds`: for want of blobs it was not all."""
+        """Keep what some commits did, as git told it; not those in `holds`, whose patches lacked blobs."""
         if self._folder is None or not keys:
             return
         head = b"".join(keys)

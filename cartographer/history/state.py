@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All files as each commit left them, carried from parents to children.
+"""Carries the state of all files from each commit to its children.
 
 A state is handed on when a commit has one child left and copied (the table, not the lines) when it has more; of
 PyTorch's 30,000 commits to v1.7.0 never more than a dozen states live at once.
@@ -27,7 +27,7 @@ Files = dict[bytes, Record]
 
 @dataclass(slots=True)
 class Walk:
-    """The states that are alive, and what was noted on the way."""
+    """The states of commits that still have children to come, and what was recorded on the way."""
 
     commits: Commits
     pairs: Pairs
@@ -38,7 +38,7 @@ class Walk:
     most: int = 0
 
     def begin(self) -> None:
-        """Count for each commit how many children will need its state."""
+        """Count, for each commit, the children that will need its state."""
         self.children = [0] * len(self.commits)
         for parents in self.commits.parents:
             for parent in parents:
@@ -46,7 +46,7 @@ class Walk:
         self.children[self.commits.tip] += 1
 
     def advance(self, commit: int, changes: list[Change]) -> None:
-        """Put one commit on top of its parents."""
+        """Make the state of one commit from those of its parents."""
         parents = self.commits.parents[commit]
         self.notes.see(commit, changes)
         before: Files = self.states[parents[0]] if parents else {}
@@ -103,7 +103,7 @@ class Walk:
         if old is None:
             raise HistoryError(
                 f"{self.commits.ids[commit]} changes a file that is not there before", where=change.path.decode("utf-8", "replace"),
-                hint="The kept history may be damaged: `cartographer clean` removes it.",
+                hint="the kept history may be damaged: `cartographer clean` removes it",
             )  # fmt: skip
         names = (*old.names, source) if source else old.names
         if not change.blob:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When was each line laid down: the history of one revision in, a dated tree out."""
+"""Dates all lines of a tree: the history of one revision in, a dated tree out."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def date_tree(
 ) -> Strata:
     """Date every file of a revision and, as far as the clone allows and `level` asks ("lines", "files", "none"), every line.
 
-    What was worked out is kept in `cache_dir`: a later revision costs its new commits, a killed run goes on where it was.
+    Results are kept in `cache_dir`: a later revision costs only its new commits, and a run after a killed one goes on where that was.
     Raises HistoryError when there is no such revision or git cannot read the history.
     """
     if level == "none":

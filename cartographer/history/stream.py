@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The patches of all commits, in order, read by several git processes at once.
+"""Reads the patches of all commits, in order, from several git processes at once.
 
 One `git diff-tree --stdin` takes a slice of the list of commits. Cutting the list is better than cutting the tree:
 renames cross folders, and a slice can be kept.
@@ -31,7 +31,7 @@ _SMALLEST, _LARGEST = 50, 400
 
 
 class Stream:
-    """What each commit did, asked for in topological order."""
+    """The changes of each commit, asked for in topological order."""
 
     def __init__(self, git: Git, commits: Commits, slices: Slices, gaps: Gaps, workers: int) -> None:
         self._git, self.commits, self._slices, self._gaps = git, commits, slices, gaps
@@ -46,7 +46,7 @@ class Stream:
             self._askers.put((Asker(git, "diff-tree", "--stdin", "--root", *PATCH), Asker(git, *follow.COPIES)))
 
     def begin(self, wanted: Sequence[int]) -> None:
-        """Set git to work on those commits that no slice tells about; returns at once."""
+        """Start git on those commits that no slice has; returns at once."""
         self._wanted = wanted
         fresh = [commit for commit in wanted if self.commits.key(commit) not in self._slices]
         self.fresh = frozenset(fresh)
@@ -69,7 +69,7 @@ class Stream:
                 del self._left[job]
 
     def close(self) -> None:
-        """Stop git; what was told so far is kept."""
+        """Stop git; the patches that were read so far are kept."""
         self._told.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
         for _ in range(self._workers):
@@ -82,7 +82,7 @@ class Stream:
         try:
             return self._told_by(part, *askers)
         except EOFError as error:
-            raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="Try `git fsck`.") from error
+            raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="try `git fsck`") from error
         except BaseException:
             for asker in askers:
                 asker.close()  # what it has still to say is not the answer to the next question
@@ -98,7 +98,7 @@ class Stream:
             # Git died, most likely because of a blob that this clone lacks. Find the commits concerned, and go around.
             found = self._gaps.concerned(rest[reached:])
             if not found:
-                raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="Try `git fsck`.")
+                raise HistoryError("git diff-tree failed", where=str(self._git.folder), hint="try `git fsck`")
             bad |= found
             rest = [commit for commit in rest[reached:] if commit not in found]
         good = [commit for commit in part if commit not in bad]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The dated tree itself: its files, and a check of every one against what the walk says about it.
+"""Makes the dated tree: lists its files, and checks what the walk found for each of them.
 
 A file whose content or number of lines is not what the walk came to is asked of `git blame` instead.
 """
@@ -67,7 +67,7 @@ def _counted(git: Git, blobs: AbstractSet[bytes], pairs: Pairs) -> dict[bytes, i
 
 
 def wrong(tip: Mapping[bytes, TipFile], files: Mapping[bytes, Record]) -> set[bytes]:
-    """The text files whose lines the walk cannot have right."""
+    """The text files for which the lines that the walk found cannot be right."""
     return {
         path
         for path, file in tip.items()
@@ -80,7 +80,7 @@ _ENTRY = re.compile(rb"^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$", re.MULTILINE)
 
 
 def blame(git: Git, commits: Commits, path: bytes, lines: int, ignored: Collection[int]) -> array[int]:
-    """The lines of one file as `git blame` has them; unknown when it cannot read a version."""
+    """The lines of one file with their commits as `git blame` has them; unknown when git cannot read a version."""
     found = array("I", [UNKNOWN]) * lines
     skipped = [f"--ignore-rev={commits.ids[commit]}" for commit in sorted(ignored)]
     tip = commits.ids[commits.tip]

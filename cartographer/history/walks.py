@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The two walks through a history: line by line over patches, or file by file over folders alone."""
+"""The two ways to walk through a history: line by line over patches, or file by file over folders alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STRIDE = 100  # commits between two reports of progress
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """A tree at the end of a walk: its files, what is known of each, and what was noted on the way."""
+    """The result of a walk: the files of the tree, what is known of each, and what was recorded on the way."""
 
     tip: dict[bytes, TipFile]
     files: Files
@@ -43,7 +43,7 @@ class Walked:
 def by_lines(
     git: Git, stream: Stream, pairs: Pairs, waypoints: Callable[[frozenset[int]], Waypoints], progress: Progress, meanwhile: Callable[[], None],
 ) -> Walked:
-    """Every version of every file, line by line. `meanwhile` is done while git is at work."""
+    """Walk over every version of every file, line by line. `meanwhile` runs while git is at work."""
     commits = stream.commits
     unread = ignored.read(git, commits)
     kept = waypoints(unread)
@@ -68,7 +68,7 @@ def by_lines(
 
 
 def by_files(git: Git, commits: Commits, progress: Progress) -> Walked:
-    """Which commits made, changed and renamed which files; no content is looked at."""
+    """Walk over the names of files: which commits made, changed and renamed them; no content is looked at."""
     pairs = Pairs(git, None)
     walk = Walk(commits, pairs, Ignored(frozenset(), git.blobs(), pairs), _notes(commits))
     progress.stage("dating files", len(commits))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places on the way at which a walk can be taken up again: all files of one commit, as the walk had them there.
+"""Keeps waypoints at which a walk can be taken up again: all files of one commit, as the walk had them there.
 
 Releases share nearly all of their history. What lies before a waypoint is not walked again, by whatever revision it is
 reached, as long as exactly the same commits lie behind it.
@@ -59,7 +59,7 @@ class Waypoints:
         self._due = [max(0, commits.tip - BACK), commits.tip]
 
     def take_up(self, walk: Walk) -> int:
-        """Put a walk at the last waypoint that lies on its way; the number of commits that it has behind it then."""
+        """Put a walk at the last waypoint on its way; returns the number of commits that are then behind it."""
         for place, commit in self._known():
             if commit not in walk.notes.main or not self._is_enough(commit) or place.name not in (names := self._names(commit)):
                 continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Alternatives in a condition, said in fewest words: `a || !(a) && b` is `a || b`."""
+"""Shortens conditions that consist of alternatives: `a || !(a) && b` becomes `a || b`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Sides = list[dict[_Term, str]]  # each alternative's terms, with their texts
 
 
 def simplified(condition: str, bare: Callable[[str], _Term]) -> str:
-    """A condition whose alternatives repeat nothing that the others imply; "" when it always holds. `bare` takes a term's negations off."""
+    """A condition without alternatives that the others imply; "" when it always holds. `bare` gives a term without its negations."""
     if " || " not in condition:
         return condition
     sides: _Sides = [{bare(term): term for term in split(side, " && ")} for side in split(condition, " || ")]
@@ -30,7 +30,7 @@ def simplified(condition: str, bare: Callable[[str], _Term]) -> str:
 
 
 def split(text: str, sign: str) -> list[str]:
-    """The parts between a sign that stands in no brackets and no string."""
+    """Split a text at a sign (`||`, `&&`), but not inside brackets or strings."""
     parts, depth, start, quote = [], 0, 0, ""
     for match in _STEP.finditer(text):
         found = match[0]
@@ -58,7 +58,7 @@ def _shortened(sides: _Sides) -> _Sides:
 def _makes_idle(other: dict[_Term, str], side: dict[_Term, str], term: _Term) -> bool:
     """Whether another alternative holds where a term does not, but for what the rest of this one says already."""
     opposite = (term[0], not term[1])
-    return opposite in other and all(t == opposite or t in side for t in other)
+    return opposite in other and all(t == opposite or (t in side and t != term) for t in other)
 
 
 def _without_first(side: dict[_Term, str], idle: set[_Term]) -> dict[_Term, str]:

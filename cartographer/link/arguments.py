@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments of calls and of templates as they are written: where each ends, and what it names, constructs or is."""
+"""Reads arguments of calls and templates from their text: where each one ends, and what it names or constructs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MEMBER = re.compile(r"\.|->|::")
 
 @lru_cache(maxsize=65536)
 def member(name: str) -> str:
-    """The last name of a chain of members."""
+    """The last name of a chain of members: `c` of `a.b->c`."""
     return _MEMBER.split(name)[-1].strip()
 
 
 def first_member(name: str) -> str:
-    """The first name of a chain of members."""
+    """The first name of a chain of members: `a` of `a.b->c`."""
     return _MEMBER.split(name)[0].strip()
 
 
@@ -61,7 +61,7 @@ def split_template(text: str) -> list[str]:
 
 
 def has_word(text: str, word: str) -> bool:
-    """Whether a text holds a name as a whole word."""
+    """Whether a text contains a name as a whole word."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
@@ -85,7 +85,7 @@ def arguments_at(text: str, opening: int) -> tuple[str, ...]:
 
 
 def is_untold(argument: str) -> bool:
-    """Whether an argument may stand for any number of them: a pack, a macro."""
+    """Whether an argument may stand for any number of arguments: a parameter pack or a macro."""
     return argument.endswith("...") or argument.isupper() or (argument[:1] == "[" and "]" not in argument)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bodies of functions, read once for all devices: which calls may lead anywhere, and what their text tells of them."""
+"""Reads the bodies of functions, once for all devices: which of their calls may lead to a kernel, and the types that their text tells."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _NEVER, _NOT_ASKED = frozenset((NEVER,)), frozenset[str]()
 
 @dataclass(slots=True)
 class Body:
-    """One body: `around` are the classes of types of its parameters, `parameters` these as written, both by name."""
+    """One function body: the classes of its parameters' types (`around`) and the parameters as written, both by name."""
 
     around: dict[str, str]
     parameters: dict[str, str]
@@ -87,7 +87,7 @@ class Body:
 
 @dataclass
 class Bodies:
-    """All bodies of a tree; `source` gives a file's text."""
+    """The bodies of all functions of a tree, each read when it is first asked for; `source` gives a file's text."""
 
     index: Index
     operators: Operators
@@ -104,7 +104,7 @@ class Bodies:
     _methods: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def of(self, defined: Defined) -> Body:
-        """The body of one definition."""
+        """The body of a definition, read once: its parameters, their types, and the name of the first tensor among them."""
         known = self._read.get(id(defined))
         if known is None:
             parameters: dict[str, str] = {}
@@ -119,7 +119,7 @@ class Bodies:
         return known
 
     def follows(self, defined: Defined) -> bool:
-        """Whether a way may lead through a definition: code of kernels, not the plumbing that all of them use."""
+        """Whether a way may lead through a definition: it is code of kernels, not the plumbing that all of them use."""
         known = self._followed.get(defined.path)
         if known is None:
             known = defined.path.startswith(_SCOPE) and _PLUMBING.fullmatch(defined.path) is None
@@ -253,12 +253,12 @@ class Bodies:
 
     @cached_property
     def leading(self) -> Leading:
-        """Which calls may lead anywhere."""
+        """The judge of which calls may lead to a kernel."""
         return Leading(self)
 
     @cached_property
     def holdings(self) -> Holdings:
-        """What variables hold that calls hand over."""
+        """The reader of what variables hold that are passed as arguments."""
         return Holdings(self)
 
     @cached_property
@@ -283,7 +283,7 @@ class Bodies:
         return known
 
     def macros(self, name: str, path: str, line: int) -> Sequence[tuple[str, MacroDefinition]]:
-        """The macros of a name that are in force in a file on a line, with their files: those of the file itself, else those
+        """The definitions of a macro that apply on a line of a file, with their files: those of the file itself, else those
         of the kernels' headers that it includes.
         """
         own = [(path, m) for m in self._macros_of(path).get(name, ()) if m.line <= line and not 0 < m.undefined <= line]
@@ -324,7 +324,7 @@ class Bodies:
         return self.result(local.results[name]) if name in local.results else local.written_class(name)
 
     def result(self, function: str) -> str:
-        """The type that a function gives back, when all functions of its name agree: the class of the object that they make,
+        """The type that a function returns, when all functions of its name agree: the class of the object that they construct,
         else what they are declared with.
         """
         last = member(function)
@@ -340,14 +340,14 @@ class Bodies:
         return dict.fromkeys(c.template for d in self.index.named(function) if self.follows(d) for c in d.fact.calls if bare(c.name) in _MAKERS)
 
     def made(self, spot: Spot) -> frozenset[str]:
-        """The names of the classes of which a variable's object is one, where the function that gives it makes them:
+        """The names of the classes that the function whose result a variable holds constructs:
         `auto quantizer = make_per_channel_affine_quantizer(…);`.
         """
         function = self.variables(spot.inside).results.get(first_member(spot.call.name), "")
         return frozenset(bare(written) for written in self._made(member(function))) if function else frozenset()
 
     def variables(self, defined: Defined) -> Variables:
-        """The local variables of a function, none where its text is not at hand."""
+        """The local variables of a function; none when its text is not at hand."""
         known = self._variables.get(id(defined))
         if known is None:
             text = self.text(defined) if defined.use is None else ""
@@ -355,7 +355,7 @@ class Bodies:
         return known
 
     def of_file(self, name: str, path: str) -> str:
-        """The type of a variable that stands outside all functions of a file: `static TensorAssign tensor_assign;`."""
+        """The type of a variable that is declared outside all functions of a file: `static TensorAssign tensor_assign;`."""
         place = next((d for d in self.index.named(name) if d.path == path and d.fact.kind == "variable"), None)
         written = " ".join(self.lines(path, place.fact.start, place.line)) if place is not None else ""
         return written[: written.find(name)].strip() if name in written else ""
@@ -369,11 +369,11 @@ class Bodies:
         return tuple(" ".join(a.split()) for a in arguments_at(text, match.end())) if match is not None else ()
 
     def text(self, defined: Defined) -> str:
-        """The source of a definition, "" when its text is not at hand."""
+        """The source text of a definition; "" when it is not at hand."""
         return "\n".join(self.lines(defined.path, defined.fact.line, defined.fact.end))
 
     def lines(self, path: str, first: int, last: int) -> list[str]:
-        """Some lines of a file, none when its text is not at hand."""
+        """The given lines of a file; none when its text is not at hand."""
         known = self._lines.get(path)
         if known is None:
             text = (self.source(path) if self.source is not None else None) or ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values that are known where a function is entered: template arguments that a registration gives, as `ReluFused` of
-`TORCH_FN(QLinearInt8<true>::run)`, and what a call gives for parameters.
+"""Finds values that are known when a function is entered: template arguments of a registration, as in
+`TORCH_FN(QLinearInt8<true>::run)` (there `ReluFused`), and what a call passes for parameters.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def bound_by(lines: Sequence[str], name: str, template: str) -> Bound:
-    """The values of a template's parameters where lines name it with arguments: `name<true>`."""
+    """The values of a template's parameters, where one of the lines names the template with arguments: `name<true>`."""
     match = re.search(rf"\b{re.escape(name)}\s*<([^<>;]*)>", _COMMENT.sub("", " ".join(lines)))
     if match is None or not template:
         return ()
@@ -51,7 +51,7 @@ def bound_by(lines: Sequence[str], name: str, template: str) -> Bound:
 
 
 def left(conditions: Sequence[str], bound: Bound) -> tuple[str, ...] | None:
-    """The conditions that these values leave open; None when one of them cannot hold."""
+    """The conditions that these values leave undecided; None when they make one of them false."""
     values = dict(bound)
     found = [value(condition, lambda term: _holds(term.strip(), values)) for condition in conditions]
     return None if False in found else tuple(c for c, holds in zip(conditions, found, strict=True) if holds is None)
@@ -88,7 +88,7 @@ def _last(text: str) -> str:
 
 
 class Binder:
-    """What calls say of the parameters of the functions that they enter, as far as conditions in these ask for it."""
+    """Works out the values that calls pass for the parameters of functions, for those parameters that conditions depend on."""
 
     def __init__(self, bodies: Bodies, overloads: Overloads) -> None:
         self._bodies = bodies
@@ -96,8 +96,8 @@ class Binder:
         self._aliases: dict[str, dict[str, str]] = {}  # the template arguments that they stand for, by file
 
     def of(self, call: Call, inside: Defined, target: Defined, outer: Bound = ()) -> Bound:
-        """The parameters of `target`, and of its templates, that conditions in it ask for, with the values that a call in
-        `inside` gives them; `outer` are those that are known there.
+        """The values that a call in `inside` gives to parameters of `target` and of its templates, for those parameters that conditions in it
+        ask for; `outer` are the values that are known in `inside`.
         """
         asked, classes = self._asked_of(target), tuple(self._classes(call, inside, target))
         if not asked:
@@ -227,5 +227,5 @@ def _terms_of(condition: str) -> frozenset[str]:
 
 @lru_cache(maxsize=16384)
 def template_names(template: str) -> tuple[str, ...]:
-    """The names of a template's parameters."""
+    """The names of the parameters of a template."""
     return tuple(name for p in split_template(template) if (name := parameter_name(p)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The operators that a body calls: which of them are shown, which stand beside the body's own way, and which one is the work itself.
+"""Judges the operators that a body calls: which of them are shown, which are beside the body's own way, and which one is the work itself.
 
 What tells is whether a call runs in any case, whether its operator bears the caller's name, and how many others call it: what
 everybody calls is a tool.
@@ -49,7 +49,7 @@ _UNSUPPORTED = re.compile(r"!\w*supported")
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """What stands below an entry; `works` says that device code, or a stub that leads to it, is among the steps."""
+    """The steps below an entry; `works` says that device code, or a stub that leads to it, is among them."""
 
     steps: tuple[Step, ...] = ()
     works: bool = False
@@ -59,7 +59,7 @@ class Below:
 
 @dataclass(frozen=True)
 class Callees:
-    """Judges called operators; `work_of` gives the steps of one on a key (None: it is being worked out), `callers` tells how many
+    """Judges called operators; `work_of` gives the steps of one on a key (None while they are being computed), `callers` tells how many
     bodies call it, `questions` are the operators that read no data of a tensor.
     """
 
@@ -69,19 +69,19 @@ class Callees:
     questions: Collection[str] = ()
 
     def here(self, calls: tuple[OperatorCall, ...], key: str) -> tuple[OperatorCall, ...]:
-        """The calls that no condition keeps for another device."""
+        """The calls on this device: those that no condition reserves for another one."""
         search = self.tree.search(key)
         return tuple(c for c in calls if not search.aside(c.site))
 
     def switches(self, main: Way, calls: tuple[OperatorCall, ...], key: str) -> bool:
-        """Whether the main way is but one side of a switch over backends whose other sides call operators."""
+        """Whether the main way is only one case of a switch over backends whose other cases call operators."""
         called = [c.site for c in self.here(calls, key) if not c.hops and c.site.called is not None and self.callers(c.site.called.main) <= COMMON]
         labels = {condition for site in called for condition in site.conditions if condition.startswith("case ")}
         return not main.hops and is_switched(main.site.conditions) and len(labels) >= SWITCH
 
     def shown(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
-        """The operators that a body calls, with the helper of the same file that holds the call. Questions about
-        tensors are left out; so are views, and what gives no tensor, where there is plenty else.
+        """The steps for the operators that a body calls, each with the helper of the same file that contains the call. Operators that only ask
+        about a tensor are left out; so are views, and operators that return no tensor, when there are many others.
         """
         if not calls:
             return []
@@ -115,7 +115,7 @@ class Callees:
         return [places.get(n, c) for n, c in enumerate(calls)]
 
     def for_others(self, calls: tuple[OperatorCall, ...], start: Defined, key: str) -> list[Step]:
-        """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices and for those of
+        """The operators that a composite, which has one body for all devices, calls for dense tensors of other devices, and for tensors of
         another layout.
         """
         if key not in DENSE:
@@ -134,7 +134,7 @@ class Callees:
             yield hop, conditions
 
     def composed(self, calls: tuple[OperatorCall, ...], operator: Operator) -> bool:
-        """Whether a body is composed of so many operators that none of them is the work itself."""
+        """Whether a body is composed of several operators, none of which is the work itself."""
         names = {c.site.called.main for c in calls if c.site.called is not None and len(c.hops) <= 1 and not c.is_sign}
         if any(name_words(operator.base) & name_words(base_of(n)) for n in names):
             return False  # one of them bears its name, or a part of it
@@ -147,7 +147,7 @@ class Callees:
         return served(step, key, called.operators, self.tree.by_name.by_name) if key in MAIN and called is not None else step
 
     def beside(self, calls: tuple[OperatorCall, ...], operator: Operator, key: str) -> list[Step]:
-        """Operators that bear this one's name among others and that the entry calls where run time decides:
+        """The operators whose name contains this operator's and that the entry calls under conditions of run time:
         `at::cudnn_batch_norm_backward` beside the kernels of `batch_norm_backward`.
         """
         own = operator.base.strip("_")
@@ -159,9 +159,9 @@ class Callees:
         ][:BRANCHES]  # fmt: skip
 
     def roads(self, calls: tuple[OperatorCall, ...], main: Way, start: Defined, operator: Operator, key: str) -> list[tuple[Step, int]]:
-        """The operators whose call is a road of its own: by which the entry's body is left, `if (…) { self.scatter_add_(…); return; }`, or on
-        the other side of an `if` around the main way; the latter with the number of its functions that are passed before, others
-        with -1. Of many those that fewest others call, and those that all take who go there.
+        """The operators whose call is an alternative to the main way: the entry returns after it, `if (…) { self.scatter_add_(…); return; }`, or it is
+        on the other side of an `if` around the main way; the latter with the number of functions of the way before it, the former
+        with -1. When there are many, those that the fewest other operators call.
         """
         left = {way_out.condition for way_out in start.fact.exits}
         sides = [c for c in calls if c.site.conditions and c.hops == main.hops[: len(c.hops)] and not c.is_sign] if main.site.conditions else ()
@@ -172,7 +172,7 @@ class Callees:
         return [(self._step(c, key), len(c.hops) if id(c) in there else -1) for c in found if c in ranked[:BESIDES]]
 
     def for_most_types(self, calls: tuple[OperatorCall, ...], main: Way, operator: Operator, key: str) -> Below:
-        """The chain of the operator that the entry itself calls for the types that most tensors have, where the main way is for others:
+        """The chain of the operator that the entry itself calls for the types that most tensors have, when the main way is for other types:
         `if (!self.is_complex()) { return at::dot(self, other); }`.
         """
         for call in calls if any(map(of_few_types, main.site.conditions)) else ():
@@ -188,8 +188,8 @@ class Callees:
         return Below()
 
     def own(self, calls: tuple[OperatorCall, ...], start: Defined, operator: Operator, key: str) -> list[Step]:
-        """The operators that the entry itself, or a function of its file, calls besides its own way, whatever the case: what does
-        work for it and is no tool.
+        """The operators that the entry itself, or a function of its file, calls in any case besides its own way: those that do
+        part of the work and are not called everywhere.
         """
         near = (c for c in calls if not c.hops or (len(c.hops) == 1 and c.hops[0].path == start.path))
         found = [c for c in near if c.site.called is not None and _in_any_case(c, operator) and self._does_work(self._target(c, operator), operator, key)]
@@ -216,8 +216,8 @@ class Callees:
         return below is not None and below.works
 
     def onward(self, calls: tuple[OperatorCall, ...], defined: Defined, operator: Operator, key: str) -> Below:
-        """The chain of the called operator that is the work itself: one named like this operator, else the first that is
-        no common tool and gets to the device.
+        """The chain of the called operator that is the work itself: one with a name like this operator's, else the first that is
+        not called everywhere and gets to the device.
         """
         search = self.tree.search(key)
         candidates = [c for c in calls if c.site.called is not None and len(c.hops) <= 2 and not search.aside(c.site)]

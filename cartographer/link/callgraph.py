@@ -56,7 +56,7 @@ _CLASSES_AT_MOST = 6  # a method that more classes have tells nothing
 
 @dataclass
 class CallGraph:
-    """Sites of every body, told once for a device."""
+    """Classifies the calls of every body for one device; each body once."""
 
     index: Index
     names: Names
@@ -71,31 +71,31 @@ class CallGraph:
 
     @cached_property
     def handed(self) -> Handed:
-        """Reads what calls hand over."""
+        """The reader of what calls pass: lambdas, functors, functions, stubs."""
         return Handed(self.index, self.names, self.bodies, self.device)
 
     @cached_property
     def overloads(self) -> Overloads:
-        """Tells overloads apart."""
+        """The chooser among overloaded functions, by the types of arguments."""
         return Overloads(self.bodies)
 
     @cached_property
     def binder(self) -> Binder:
-        """Tells what calls give for parameters."""
+        """The reader of the values that calls pass for parameters."""
         return Binder(self.bodies, self.overloads)
 
     @cached_property
     def constants(self) -> Constants:
-        """What the build settles."""
+        """The conditions that the build settles for this device."""
         return Constants(self.bodies, self.names, self.world)
 
     @cached_property
     def expansions(self) -> Expansions:
-        """Reads what macros do."""
+        """The reader of what macros do where a body uses them."""
         return Expansions(self.bodies, self.names, self.stubs, self.handed, self.world, self.device, self._ours)
 
     def sites(self, defined: Defined) -> tuple[Site, ...]:
-        """The sites of one body, in order."""
+        """The sites of one body, in the order of the text."""
         known = self._sites.get(id(defined))
         if known is None:
             known = self._sites[id(defined)] = tuple(self._told(defined))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The chain of each operator on each backend: from the function that the dispatcher calls to the code that runs.
+"""Makes the chain of each operator on each backend: from the function that the dispatcher calls to the code that runs.
 
 A chain is a path of the steps that matter. Where run time decides, the main way comes first and the others follow as
 branches. Operators without device code of their own show the operators that their body calls; where one of these
@@ -53,13 +53,13 @@ _ALIASES = {
 }
 
 def chains(operators: Iterable[Operator], facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None) -> dict[str, dict[str, Chain]]:
-    """The chains of all operators, by name and dispatch key."""
+    """The chains of all operators: operator name -> dispatch key -> chain."""
     return chains_in(tree_of(operators, facts, source))
 
 
 def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
-    """The same on a tree that is ready. Chains of different devices share nothing but the tree and the counted callers:
-    a second process makes about half of them.
+    """The chains of all operators on a prepared tree. Chains of different devices share only the tree and the counted callers,
+    so a second process makes about half of them.
     """
     maker = ChainMaker(tree)
     _ = maker.callers, maker.questions
@@ -75,7 +75,7 @@ def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
 
 @dataclass
 class ChainMaker:
-    """Makes chains, each part once."""
+    """Makes the chains of operators; parts that several chains share are worked out once."""
 
     tree: Tree
     _made: dict[tuple[str, str], Chain] = field(default_factory=dict, repr=False)
@@ -84,7 +84,7 @@ class ChainMaker:
     _composites: dict[tuple[str, str], Below] = field(default_factory=dict, repr=False)  # where composite operators go on
 
     def of(self, operator: Operator, keys: Iterable[str] = KEYS) -> dict[str, Chain]:
-        """The chains of one operator."""
+        """The chains of one operator by dispatch key, for those of the keys on which something serves it."""
         found = {}
         for key in keys:
             outcome = _outcome(operator, key)
@@ -94,7 +94,7 @@ class ChainMaker:
         return found
 
     def chain(self, operator: Operator, key: str) -> Chain:
-        """The chain of one operator on one key."""
+        """The chain of one operator on one dispatch key."""
         at = (operator.name, key)
         known = self._made.get(at)
         if known is not None:
@@ -271,12 +271,12 @@ class ChainMaker:
 
     @cached_property
     def callers(self) -> Counter[str]:
-        """How many operators call each operator in their bodies."""
+        """For each operator, the number of operators that call it in their bodies."""
         return Counter(name for called in self._calling.values() for name in called)
 
     @cached_property
     def questions(self) -> frozenset[str]:
-        """The operators that ask for no data of a tensor."""
+        """The operators that only ask about a tensor (sizes, types, flags) and need none of its data."""
         return questions(self.tree.by_name, self._calling)
 
     @cached_property
@@ -315,7 +315,7 @@ def _outcome(operator: Operator, key: str) -> str:
 
 
 def serving_registration(operator: Operator, key: str, outcome: str) -> Registration | None:
-    """The registration that serves a runtime key, by the dispatcher's words for it."""
+    """The registration whose kernel serves a runtime key, found by the dispatcher's word for what serves it."""
     wanted = _ALIASES.get(outcome, (key,))
     for name in wanted:
         for registration in operator.registrations:

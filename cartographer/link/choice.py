@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of several ways to the device: which comes first, and which are shown beside it, by cost and by what names tell."""
+"""Chooses among several ways to the device, by cost and by names: the order of ways, and which of them are shown beside the first."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "
 
 
 def ordered(ways: Iterable[Way], operator: Operator, start: Defined, stem: str = "") -> list[Way]:
-    """Ways with the likeliest first: cost, corrected by what names tell; `stem` is the part of the operator's name that is another's."""
+    """Sort ways, likeliest first, by cost corrected by what names tell; `stem` is the part of the operator's name that it shares with another one."""
     ways = list(ways)
     if len(ways) < 2:
         return ways
@@ -91,7 +91,7 @@ def _of_most_types(ways: list[Way], operator: Operator) -> list[Way]:
 
 
 def other_types(way: Way, usual: Way | OperatorCall) -> bool:
-    """Whether a way stands on the side for other types than most people's of an `if`, and something else on the other side."""
+    """Whether a way is for types that few tensors have, and `usual` is on the other side of the same `if`."""
     return any(opposed(c, d) for c in way.site.conditions if of_few_types(c) for d in usual.site.conditions)
 
 
@@ -146,7 +146,7 @@ def _same_types(way: Way, start: Defined) -> float:
 
 
 def beside(ways: list[Way]) -> list[Way]:
-    """The ways worth showing beside the first; loops beside a stub come last, those that functions write themselves last of all."""
+    """The ways worth showing beside the first; loops beside a stub come last, and after them the loops that functions contain themselves."""
     main = ways[0]
     near = (w for w in ways[1:] if w.cost <= main.cost + _allowance(w, main) and w.site.kind != "dispatch" and (w.site.library != COPIES or _instead(w, main)))
     libraries = {id(w.at) for w in ways if w.site.kind == "library"}
@@ -236,7 +236,7 @@ def _likeness(name: str, words: tuple[str, ...]) -> float:
 
 
 def words_of(base: str, stem: str = "") -> tuple[str, ...]:
-    """The whole name without underscores, the part that is another's, then its telling words."""
+    """The name without underscores, then the part of it that another operator's name has, then the words that tell operators apart."""
     words = [_DIMENSIONS.sub("", w) for w in _WORD.findall(base.lower()) if len(w) > 3 and w not in _NO_WORDS]
     whole, part = ("".join(_WORD.findall(name.lower().replace("native", "").replace("linalg", ""))) for name in (base, stem))
     return (whole or base, part, *words)
@@ -244,10 +244,10 @@ def words_of(base: str, stem: str = "") -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def name_words(base: str) -> frozenset[str]:
-    """The telling words of an operator's name, as they stand between underscores."""
+    """The words between the underscores of an operator's name that tell operators apart (not `native`, `backward`, `out`)."""
     return frozenset(w for w in base.strip("_").split("_") if w) - _LITTLE
 
 
 def base_of(name: str) -> str:
-    """`aten::sort.stable` -> `sort`."""
+    """The base name of an operator without outer underscores: `aten::sort.stable` -> `sort`."""
     return name.partition("::")[2].partition(".")[0].strip("_")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which operator a C++ call means: `at::add(…)`, `self.add(…)`, `at::_ops::add_Tensor::call(…)`, `at::redispatch::…`.
+"""Finds the operator that a C++ call means: `at::add(…)`, `self.add(…)`, `at::_ops::add_Tensor::call(…)`, `at::redispatch::…`.
 
 The names are those of torchgen/api/cpp.py: `_out` after the base of an out= operator, `_symint` for symbolic
 sizes, `_outf` where the outputs stand last. A row's `cpp_no_default_args` have no default there. Overloads are told
@@ -47,7 +47,7 @@ _OPTIONS = ("ScalarType", "Layout", "Device", "bool")
 
 
 class Form(NamedTuple):
-    """One list of arguments that an operator's function takes."""
+    """One list of arguments that the C++ function of an operator takes; defaults and overloads give an operator several."""
 
     kinds: tuple[str, ...]  # the classes of their types
     least: int  # so many have no default
@@ -71,7 +71,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call of an operator: what is written, and the operators that it can mean (one, mostly)."""
+    """A call of an operator: the name as written, and the operators that it can mean (mostly one)."""
 
     written: str
     operators: tuple[str, ...]
@@ -79,12 +79,12 @@ class Called:
 
     @property
     def main(self) -> str:
-        """The likeliest operator."""
+        """The likeliest of the operators that the call can mean."""
         return self.operators[0]
 
 
 class Operators:
-    """Operators by their C++ names."""
+    """All operators, found by the names that C++ code calls them by."""
 
     def __init__(self, operators: Iterable[Operator]) -> None:
         self.by_name: dict[str, Operator] = {}
@@ -105,7 +105,7 @@ class Operators:
             self._unambiguous[f"{operator.base}_{operator.overload}" if operator.overload else operator.base] = shape
 
     def called(self, call: Call, around: Mapping[str, str]) -> Called | None:
-        """The operator that a call means; `around` gives the classes of types of known names. None when it is no operator."""
+        """The operators that a call means; None when it calls none. `around` gives the classes of the types of known names."""
         name = call.name.removeprefix("::")
         if call.form == "method":
             return self._method(call, name, around)
@@ -120,13 +120,13 @@ class Operators:
         return self.function(parts[-1], name, call, around)
 
     def function(self, base: str, written: str, call: Call, around: Mapping[str, str]) -> Called | None:
-        """A call by a function's name, its namespace settled."""
+        """The operators that a call of a function means whose namespace is known."""
         wanted, shapes = self._shapes(base)
         chosen = _choose([s for s in shapes if s.function], call.arguments, around, skip_self=False, outf=wanted == "_outf")
         return Called(written, tuple(s.operator.name for s in chosen), call.line) if chosen else None
 
     def referred(self, name: str, call: Call) -> Called | None:
-        """An operator's function handed over without being called: `unary_op_impl(self, at::sin_out)`."""
+        """The operators meant by a function that is passed without being called: `unary_op_impl(self, at::sin_out)`."""
         parts = name.split("::")
         if len(parts) != 2 or parts[0] not in ("at", "Tensor"):
             return None
@@ -140,7 +140,7 @@ class Operators:
         return Called(name, (name,), call.line) if name in self.by_name else None
 
     def of_base(self, base: str) -> list[Shape]:
-        """The operators that give their result and bear this name, in-place ones among them."""
+        """The operators of this base name that return their result, in-place ones included."""
         return self._functional.get(base, [])
 
     def _shapes(self, base: str) -> tuple[str, list[Shape]]:
@@ -184,7 +184,7 @@ def _member_of(name: str) -> tuple[str, str, bool]:
 
 
 def shape_of(operator: Operator) -> Shape | None:
-    """The shape of one operator's calls; None when its schema cannot be read."""
+    """The form that calls of an operator have; None when its schema cannot be parsed."""
     schema = schema_of(operator.schema)
     if schema is None:
         return None
@@ -266,7 +266,7 @@ def _with_options(wanted: list[tuple[str, bool]]) -> list[list[tuple[str, bool]]
 
 @lru_cache(maxsize=16384)
 def compatible(mine: str, theirs: str) -> int:
-    """Whether an argument of class `mine` can be given for `theirs`: -1 no, 0 cannot be told, else how surely."""
+    """Whether an argument of class `mine` can be passed for `theirs`: -1 for no, 0 for unknown, else the higher the surer."""
     if ANY in (mine, theirs):
         return 0
     plain = theirs.rstrip("?")
@@ -287,7 +287,7 @@ def compatible(mine: str, theirs: str) -> int:
 
 
 def argument_class(text: str, around: Mapping[str, str]) -> str:
-    """The class of an argument's type as far as its text tells."""
+    """The class of an argument's type, as far as its text tells it."""
     text = text.strip()
     if text.startswith("/*"):
         text = _NOTE.sub("", text)

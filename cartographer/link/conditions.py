@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the conditions around a call say: on which devices it runs, how usual it is, and the text that a step shows."""
+"""Judges the conditions around a call: on which devices they hold, how usual they are, and the text in which a step shows them."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|n
 
 
 def negation(condition: str) -> str:
-    """What a negated condition denies: `c` of `!(c)`; "" for any other."""
+    """The condition inside a negation: `c` of `!(c)`; "" for a condition that is none."""
     if not condition.startswith("!(") or condition[-1] != ")":
         return ""
     return condition[2:-1] if closing(condition, 1) == len(condition) - 1 else ""
 
 
 def opposite(condition: str) -> str:
-    """The condition that holds where this one does not."""
+    """The negation of a condition: it holds where the condition does not."""
     return negation(condition) or negated(condition)
 
 
 def whole(condition: str) -> str:
-    """A condition as it may stand inside another one: in brackets, unless it is of one piece."""
+    """A condition as part of a larger one: in brackets, unless it is a single word."""
     return f"({condition})" if " " in condition else condition
 
 
 @lru_cache(maxsize=65536)
 def opposed(one: str, other: str) -> bool:
-    """Whether one of two conditions holds where the other does not: `c` and `!(c)`, `c` and `!c`."""
+    """Whether two conditions are each other's negation: `c` and `!(c)`, `c` and `!c`."""
     return opposite(one) == other or _denied(one) == other or _denied(other) == one
 
 
@@ -79,8 +79,8 @@ def _cover(one: str, other: str) -> bool:
 
 
 def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
-    """The conditions around a call: of `#if`, those under which the function was left before, and those of its own blocks.
-    Ways out count where they are an alternative, that is where something else runs: not where there is nothing to do, nor on other
+    """The conditions around a call: those of `#if`, the negated ones under which the function was left before, and those of its own blocks.
+    Early exits count only where something else runs under them: not where there is nothing to do, nor on other
     platforms.
     """
     own = call.conditions
@@ -95,19 +95,19 @@ def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> C
 
 
 def alternatives(calls: Iterable[Call], exits: Iterable[Exit]) -> frozenset[str]:
-    """The ways out of a body on which something is called."""
+    """The conditions of early exits in whose blocks something is called: each is an alternative to what follows."""
     left = {way_out.condition for way_out in exits if not _NOTHING_TO_DO.search(way_out.condition)}
     return frozenset(left.intersection(c for call in calls for c in call.conditions)) if left else frozenset()
 
 
 def together(outer: Conditions, inner: Conditions) -> Conditions:
-    """Both, for what is reached through a call under conditions."""
+    """The conditions of a call and, inside what it enters, of another one: both lists must hold."""
     return tuple(dict.fromkeys((*outer, *inner)))[-MOST:] if outer and inner else outer or inner
 
 
 def either(one: Conditions, other: Conditions) -> Conditions:
-    """What holds when one of two lists does, for what is reached in two ways: what both ask for, and the rest joined where it
-    is no choice of all there is. Where that would be too long the first way's conditions stand for it, as one case of several.
+    """The conditions of what is reached in two ways: those that both lists have, and the rest joined by `||`, unless the two rests together
+    always hold. Where that would be too long, the first way's conditions are shown as one case of several.
     """
     if one == other or not one or not other:
         return one and other
@@ -123,7 +123,7 @@ def either(one: Conditions, other: Conditions) -> Conditions:
 
 @lru_cache(maxsize=65536)
 def text(conditions: Conditions) -> str:
-    """What a step shows: all of them; when there is no room, what does not hold is left out first, then the outermost."""
+    """The text in which a step shows conditions; when they are too long, negated ones are left out first, then the outermost."""
     if not conditions:
         return ""
     shown = [_denied(negation(c)) or c for c in (simplified(" ".join(c.split()), without_negations) for c in conditions) if c]
@@ -133,29 +133,27 @@ def text(conditions: Conditions) -> str:
 
 
 def either_text(one: str, other: str) -> str:
-    """The same as `either` of conditions as steps show them."""
+    """Like `either`, for conditions as steps show them."""
     return text(either(tuple(one.split(_AND)), tuple(other.split(_AND)))) if one and other else ""
 
 
 @lru_cache(maxsize=65536)
 def weight(conditions: Conditions) -> float:
-    """How much a way costs more under conditions: special cases more than the general one, `else` and `default`. Memory in
-    order, and room for vector instructions, is what most people have.
+    """What conditions add to the cost of a way: special cases cost more than the general one, `else` and `default`. Conditions that most
+    tensors meet, such as memory in order and room for vector instructions, cost nothing.
     """
     return sum(map(_weight, conditions))
 
 
 @lru_cache(maxsize=65536)
 def rarity(conditions: Conditions) -> float:
-    """What conditions that only small tensors meet add to the cost of a way: where it comes is late, whether it is shown is another
-    matter.
-    """
+    """What conditions that only small tensors meet add to the cost of a way. This decides the order of ways, not which ones are shown."""
     return sum(_FEW for condition in conditions if (said := without_negations(condition)) and not said[1] and few(said[0]))
 
 
 @lru_cache(maxsize=65536)
 def is_rare(conditions: Conditions) -> bool:
-    """Whether hardly anybody's tensors are meant: such without elements, with few, of other types."""
+    """Whether conditions hold for few tensors only: those without elements, with few of them, or of other types than floating point."""
     return any(_weight(c) >= _RARE for c in conditions if not c.startswith("case "))
 
 
@@ -189,7 +187,7 @@ def _weight(condition: str) -> float:
 
 
 def without_negations(condition: str) -> tuple[str, bool]:
-    """A condition without its negations, and whether it is denied."""
+    """The condition inside all negations, and whether their number is odd, so that it is denied."""
     denied = False
     while (inner := negation(condition) or _denied(condition)):
         condition, denied = inner, not denied
@@ -205,7 +203,7 @@ def _of_elements(condition: str) -> bool | None:
 
 
 def few(condition: str) -> bool | None:
-    """Whether a condition asks for fewer elements than most tensors have, or for more; None when it does neither."""
+    """True when a condition asks for fewer elements than most tensors have, False when it asks for more, None when it does neither."""
     found = [_of_size(part) for part in condition.split(_AND)]
     return None if (True in found) is (False in found) else True in found
 
@@ -223,8 +221,8 @@ def _denied(condition: str) -> str:
 
 
 def optional(conditions: Conditions, every: set[str], left: frozenset[str]) -> bool:
-    """Whether the innermost condition chooses no side but adds a step: nothing stands on its other side, the function goes on
-    after it, and it asks for no emptiness.
+    """Whether the innermost condition only adds a step, instead of choosing a side: there is no other side, the function goes on
+    after it, and the condition does not ask whether something is empty.
     """
     if not conditions or conditions[-1].startswith(("case ", "default")) or negation(conditions[-1]):
         return False
@@ -232,18 +230,18 @@ def optional(conditions: Conditions, every: set[str], left: frozenset[str]) -> b
 
 
 def is_switched(conditions: Conditions) -> bool:
-    """Whether a `switch` chooses it."""
+    """Whether one of the conditions is a `case` of a `switch`."""
     return any(c.startswith("case ") for c in conditions)
 
 
 def has_rivals(conditions: Conditions, others: Iterable[Conditions]) -> bool:
-    """Whether what a `case` chooses stands beside a `default` of the same `switch`, or beside what runs in any case."""
+    """Whether a way under a `case` has rivals: one under the `default` of the same `switch`, or one that runs in any case."""
     before = conditions[: next(n for n, c in enumerate(conditions) if c.startswith("case "))]
     return any(before[: len(other)] == other or other[: len(before) + 1] == (*before, "default") for other in others)
 
 
 def rule_out(conditions: Conditions, answers: frozenset[str]) -> bool:
-    """Whether conditions cannot hold for tensors of a device and layout. Where they ask one tensor for that layout, others may be
+    """Whether conditions cannot all hold for tensors of a device and layout. When they ask for that layout of one tensor, others may be
     dense: `mat1.layout() == kSparseCsr` and `mat2.layout() == kStrided`.
     """
     refused = [condition for condition in conditions if holds(condition, answers) is False]
@@ -262,14 +260,14 @@ def on_device(condition: str, device: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def holds(condition: str, answers: frozenset[str]) -> bool | None:
-    """Whether a condition holds for tensors of a device and layout; None when that does not decide it."""
+    """Whether a condition holds for tensors of a device and layout; None when device and layout do not decide it."""
     return value(condition, lambda term: atom_holds(term, answers))
 
 
 @lru_cache(maxsize=65536)
 def never(condition: str, answers: frozenset[str], first: str) -> bool:
-    """Whether a condition cannot hold where the first tensor has this device and layout: those beside it may be dense, so what
-    their layout alone would decide is open. `first` is its name.
+    """Whether a condition cannot hold when the first tensor has this device and layout. Other tensors may be dense, so what
+    their layout alone would decide stays open. `first` is the first tensor's name.
     """
     dense = answers.difference(LAYOUTS)
 
@@ -281,7 +279,7 @@ def never(condition: str, answers: frozenset[str], first: str) -> bool:
 
 
 def value(condition: str, of_term: Callable[[str], bool | None]) -> bool | None:
-    """The value of a condition by those of its terms, which stand between `!`, `&&` and `||`; None when they do not decide it."""
+    """Evaluate a condition from the values of its terms (the parts between `!`, `&&` and `||`); None when they do not decide it."""
     return _value(_read(condition), of_term)
 
 
@@ -331,7 +329,7 @@ def _split(text: str, operator: str) -> Iterator[str]:
 
 
 def closing(text: str, opening: int) -> int:
-    """Where the parenthesis at `opening` is closed; -1 when it is not."""
+    """The index of the parenthesis that closes the one at `opening`; -1 when there is none."""
     depth = 0
     for match in _PARENTHESES.finditer(text, opening):
         depth += 1 if match[0] == "(" else -1

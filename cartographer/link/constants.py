@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Conditions that the build settles: on macros, and on `const bool` variables whose value is written where they are declared."""
+"""Evaluates conditions that the build settles: those on macros, and on `const bool` variables whose value is written at their declaration."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LACKING, _UNCHOSEN = 1.0, 2.0  # what a way costs more that needs a build witho
 
 
 class Boolean(NamedTuple):
-    """A variable with its value, and the `#if` conditions around it."""
+    """A `const bool` variable with its value, and the `#if` conditions around its declaration."""
 
     name: str
     line: int
@@ -38,7 +38,7 @@ class Boolean(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What the build leaves open of conditions."""
+    """The conditions that the build leaves undecided, and what they cost."""
 
     conditions: Conditions
     without: float  # what it costs more that the build has to lack a feature, or that most people's calls answer otherwise
@@ -46,7 +46,7 @@ class Left(NamedTuple):
 
 
 class Constants:
-    """What is settled in the build for one device."""
+    """The values that macros and constants have in the build for one device."""
 
     def __init__(self, bodies: Bodies, names: Names, world: World) -> None:
         self._bodies = bodies
@@ -55,7 +55,7 @@ class Constants:
         self._outside: dict[tuple[str, str], bool | None] = {}
 
     def left(self, conditions: Conditions, guards: Conditions, inside: Defined) -> Left | None:
-        """The conditions that the build leaves open, and what they cost; None when they cannot all hold."""
+        """The conditions that the build leaves undecided, and what they cost; None when they cannot all hold."""
         allowed = self._world.allows(guards)
         if allowed is False:
             return None
@@ -75,7 +75,7 @@ class Constants:
         return _UNCHOSEN if known is False else _LACKING if known is None and guard.startswith("!") else 0.0
 
     def holds(self, condition: str, inside: Defined) -> bool | None:
-        """Whether a condition in a function holds in any case; None when the build does not settle it."""
+        """Whether the build makes a condition in a function true or false; None when it decides neither."""
         known = {term: holds for term in _plain_terms(condition) if (holds := self._of_term(term, inside)) is not None}
         return value(condition, lambda term: known.get(term.strip())) if known else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a way costs more, or less, by the names of the functions that it passes and by where it begins in a body."""
+"""Computes what a way costs more, or less, by the names of the functions on it and by where it begins in a body."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PARTS = ("_", "_impl", "_internal", "_template", "_helper", "_common")
 
 
 def of_all_types(target: Defined) -> tuple[str, ...]:
-    """What specialisations of one template, or overloads for one type of element each, have in common; () for other templates."""
+    """A key that is equal for all specialisations of a template, or all overloads for one element type each; () for other templates."""
     if target.specialised:
         return target.segments
     return () if target.fact.template else (*target.segments, *_typeless(target.fact.parameters))
@@ -42,24 +42,24 @@ def _typeless(parameters: tuple[str, ...]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def detour(name: str, *, checking: bool = False) -> float:
-    """What a function's name adds to the cost of a way through it; where checking is the work itself, nothing for that."""
+    """What a function's name adds to the cost of a way through it; names of checks add nothing when checking is the work itself."""
     return (_CHECKING if is_check(name) and not checking else 0.0) + (FORMER if is_former(name) else 0.0)
 
 
 @lru_cache(maxsize=16384)
 def is_check(name: str) -> bool:
-    """Whether a function by its name checks something."""
+    """Whether the name of a function says that it checks something."""
     return _CHECKS.search(name) is not None
 
 
 def is_former(name: str) -> bool:
-    """Whether a function is by its name kept for older libraries or for what nothing else does."""
+    """Whether the name of a function says that it is kept for older libraries, or for what nothing else handles."""
     return _FORMERLY.search(name) is not None
 
 
 def continued(start: Defined, target: Defined) -> float:
-    """How much less a way costs through a function that is by its name the inner part of the other: `f` goes on in
-    `f_impl`, and `f_out` in `f`; what else is called besides comes before or after the work.
+    """How much less a way costs because the function that it enters continues the caller's work, judged by their names: `f` continues in
+    `f_impl`, and `f_out` in `f`; other calls come before or after the work.
     """
     name, inner = start.name, target.name
     if inner.startswith(name) and inner[len(name) :] in _PARTS:
@@ -68,8 +68,8 @@ def continued(start: Defined, target: Defined) -> float:
 
 
 def order(site: Site) -> float:
-    """Of two equal ways the first in the body comes first, the general case before special ones: no condition, `else` and
-    `default` before `if` and `case`.
+    """The cost of a site's place in its body: of two equal ways the first in the text is cheaper, and the general case (no condition, `else`,
+    `default`) is cheaper than special ones (`if`, `case`).
     """
     branch = weight(site.conditions) + (_OPTIONAL if site.optional else 0.0) if site.conditions else 0.0
     return min(site.order, 900) * 1e-4 + branch + site.without

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the defaults of an operator's arguments say of the conditions on its ways: what holds for them is what most people run
-(`int reduction=Mean` and `reduction == Reduction::Mean`), also of ways that one number tells apart, as `p == 2` and `p == 1`
+"""Uses the defaults of an operator's arguments to judge the conditions on its ways: what holds for them is what most people run
+(`int reduction=Mean` and `reduction == Reduction::Mean`), also of ways that one number distinguishes, as `p == 2` and `p == 1`
 (`Scalar ord=2`).
 """
 
@@ -35,8 +35,8 @@ _OTHERWISE = 2.5  # what a way costs more that the default of an argument does n
 
 @lru_cache(maxsize=65536)
 def by_default(conditions: Conditions, schema: str, names: tuple[str, ...] = ()) -> float:
-    """How much more, or less, a way under conditions costs for the defaults of an operator's arguments: what they ask for is no
-    special case, what they rule out is one. `names` are those that the entry's function has for the arguments.
+    """What conditions add to, or take off, the cost of a way, given the defaults of an operator's arguments: conditions that the defaults meet
+    are no special case, those that they rule out are one. `names` are the names of the arguments in the entry's function.
     """
     values = _values(schema, names) if conditions else {}
     if not values:
@@ -63,7 +63,7 @@ def _holds(term: str, values: Mapping[str, str]) -> bool | None:
 
 
 def asked_for(conditions: Iterable[Conditions], schema: str) -> frozenset[Conditions]:
-    """Those among the conditions of some ways that ask a number for an operator's default, where others ask it for another."""
+    """The conditions of ways that ask whether a number has an operator's default value (`p == 2`), where other ways ask for other values of it."""
     told = {c: dict(_numbers(c)) for c in conditions if any(" == " in condition for condition in c)}
     values: dict[str, set[float]] = {}
     for numbers in told.values():
@@ -79,7 +79,7 @@ def _numbers(conditions: Conditions) -> Iterable[tuple[str, float]]:
 
 
 def parameter_names(function: Defined) -> tuple[str, ...]:
-    """The names of a function's parameters."""
+    """The names of a function's parameters, in order."""
     return tuple(map(parameter_name, function.fact.parameters))
 
 

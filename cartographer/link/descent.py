@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Below the entry: which of the ways is the main one, what stands beside it, and which called operator is the work itself.
+"""Chooses, below an entry, the main way to the device, what is shown beside it, and which called operator is the work itself.
 
 Several ways may cost the same. Then names tell: PyTorch calls the kernel of `sort` something with `sort`, and keeps
 forward and backward apart. Names never invent a way, they only order those that the source has.
@@ -56,7 +56,7 @@ CARRIED = 3  # functions that bear an operator's name, where nothing else is kno
 
 @dataclass
 class Descent:
-    """Works out what is below entries."""
+    """Works out the steps below the entries of operators; results are kept."""
 
     tree: Tree
     callees: Callees
@@ -64,7 +64,7 @@ class Descent:
     _stems: dict[str, str] = field(default_factory=dict, repr=False)
 
     def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
-        """The steps below one entry; `bound` are the template arguments with which it is registered."""
+        """The steps below one entry; `bound` are the template arguments that its registration gives."""
         at = (id(defined), key, composite, operator.base, bound)
         known = self._known.get(at)
         if known is None:
@@ -125,8 +125,8 @@ class Descent:
         return known
 
     def beyond(self, defined: Defined, operator: Operator, key: str) -> Below:
-        """Where a composite goes on, when another operator calls it: through the called operator that bears its name or a part
-        of it. `works` says whether any of those that it calls gets to the device.
+        """How a chain continues below a composite that another operator calls: through the called operator whose name is, or contains a part
+        of, the composite's. `works` says whether any of the called operators gets to the device.
         """
         onward = self.callees.onward(self.tree.search(key).reach(defined).operators, defined, operator, key)
         return replace(onward, steps=()) if onward.strange else onward
@@ -315,7 +315,7 @@ class Descent:
         return trimmed(steps, STEPS - 3)
 
     def kernel_of(self, registration: StubRegistration, key: str) -> Defined | None:
-        """The function that a stub's registration names."""
+        """The definition of the function that a stub's registration names."""
         device = device_of_key(key)
         namespace = tuple(p for p in registration.use.namespace.split("::") if p and "anonymous" not in p)
         name = registration.kernel.partition("<")[0].strip("& ()")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the end of a way looks like on each device: calls of vendor libraries, loops, launches, Metal.
+"""Tells what ends a way on each device: calls of vendor libraries, loops, launches, Metal.
 
 Libraries are told by the prefixes of their public names; calls that only prepare or clean up (handles, descriptors,
 workspaces) are no end of a way.
@@ -90,7 +90,7 @@ _LABEL = re.compile(rf"case (?:\w+::)*k?({'|'.join((*(platform.device for platfo
 
 
 def library(name: str, device: str) -> str:
-    """The vendor library that a call by this name enters on a device; "" when it is none, or only prepares."""
+    """The vendor library that a call by this name enters on a device; "" when the name is of none, or only prepares such a call."""
     return _library(name.removeprefix("::"), device)
 
 
@@ -132,16 +132,16 @@ def _asked(term: str) -> tuple[str, bool] | None:
 
 
 def asks(term: str) -> bool:
-    """Whether a term asks for a device or a layout, and for nothing else."""
+    """Whether a term of a condition asks for a device or a layout, and for nothing else."""
     return "&&" not in term and "||" not in term and "?" not in term and _asked(term) is not None
 
 
 def answers(device: str, layout: str) -> frozenset[str]:
-    """What a dispatch key answers when conditions ask for device and layout."""
+    """What tensors of a dispatch key answer to conditions: their device and layout."""
     return frozenset((device, layout)) if layout else frozenset((device,))
 
 
 def device_named(arguments: tuple[str, ...]) -> str:
-    """The device for which a stub is called by name, `stub(kCPU, …)`; "" when a tensor's is asked for."""
+    """The device that a stub's call names, as in `stub(kCPU, …)`; "" when it passes the device of a tensor."""
     match = _BY_NAME.fullmatch(arguments[0].strip()) if arguments else None
     return match[1].lower() if match is not None else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From the kernel that a dispatch table names to the definition of that function: the right overload, namespace and
+"""Finds the definition of the kernel that a dispatch table names: the right overload, namespace and
 backend, and not the placeholder that throws when a library is missing.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The function that a registration names, or why there is none to show."""
+    """The definition of the function that a registration names, or the reason why none can be shown."""
 
     defined: Defined | None
     reason: str = ""
@@ -29,7 +29,7 @@ class Entry:
 
 
 class Entries:
-    """Finds entries in one tree, for one device."""
+    """Finds the entries of registrations in one tree, for one device."""
 
     def __init__(self, index: Index, names: Names, world: World, device: str) -> None:
         self._index = index
@@ -39,7 +39,7 @@ class Entries:
         self._found: dict[tuple[str, str, str], Entry] = {}
 
     def find(self, operator: Operator, registration: Registration) -> Entry:
-        """The entry of one registration of one operator."""
+        """The entry of one registration of an operator."""
         symbol = registration.kernel or ""
         if not symbol:
             return Entry(None, "the registration names no function")

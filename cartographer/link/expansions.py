@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a macro does where a body uses it: the sites in its expansion, macros inside it included."""
+"""Reads what a macro does where a body uses it: the sites in its expansion, those of macros inside it included."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 
 @dataclass
 class Expansions:
-    """Reads macros for one device; `ours` tells whether the tree itself defines a name."""
+    """Reads the expansions of macros for one device; `ours` tells whether the tree itself defines a name."""
 
     bodies: Bodies
     names: Names
@@ -48,8 +48,8 @@ class Expansions:
     ours: Callable[[str], bool]
 
     def sites(self, macro: str, arguments: tuple[str, ...], spot: Spot, depth: int = 0) -> Iterator[Site]:
-        """What a macro of the same file, or of a header of kernels, does with these arguments, macros inside it included.
-        What stands in a header's macro is placed where it is used.
+        """The sites that a macro of the same file, or of a header of kernels, makes with these arguments, macros inside it included.
+        Those that come from a header's macro are placed where it is used.
         """
         found = self._in_force(macro, spot)
         if found is None or depth > 3:

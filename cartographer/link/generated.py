@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels that only the build writes: which generator, at which line, from which template, and what they call.
+"""Describes kernels that only the build writes: which generator writes them, at which line, from which template, and what they call.
 
 torchgen/native_function_generation.py and torchgen/gen_functionalization_type.py write out=, functional and copying
 variants (CompositeViewCopyKernels.cpp), torchgen/dest/ufunc.py the kernels of `ufunc_inner_loop`,
@@ -24,7 +24,7 @@ _TEMPLATES = "aten/src/ATen/templates/"
 
 
 def generated_steps(tree: Tree, operator: Operator, registration: Registration, device: str) -> tuple[Step, ...] | None:
-    """The steps of a kernel without a definition in the tree; None when it should have one."""
+    """The steps of a kernel that the build writes; None when the kernel should have a definition in the tree."""
     symbol = registration.kernel or ""
     if registration.origin is Origin.GENERATED:
         return _copy(tree, operator, symbol) if symbol else _shape_only(tree, operator)

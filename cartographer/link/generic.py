@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions of TH and THC (releases up to 1.10): one body in a file of `generic/` that is included once for each type.
+"""Finds functions of TH and THC (releases up to 1.10): one body in a file of `generic/` that is included once for each type.
 
 `THTensor_(NAME)` pastes TH, Real, Tensor_ and NAME together (aten/src/TH/THTensor.h), and Real is another word at each
 inclusion (aten/src/TH/THGenerateFloatType.h): `THFloatTensor_renorm` and `THDoubleTensor_renorm` are one definition.
@@ -23,7 +23,7 @@ _WORD = re.compile(r"[A-Za-z]\w*")
 
 
 def is_generic(defined: Defined) -> bool:
-    """Whether a definition stands for one of each type."""
+    """Whether a definition is in generic code, and so is compiled once for each type."""
     return bool(defined.fact.macro) and "/generic/" in defined.path
 
 

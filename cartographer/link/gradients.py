@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The functions that derivative formulas call, each resolved to the definition of the right overload.
+"""Finds the functions that derivative formulas call, each with the definition of the right overload.
 
 Formulas (tools/autograd/derivatives.yaml) are C++ expressions over the operator's arguments, its results and
 `grad`; their helpers live in torch/csrc/autograd/FunctionsManual.cpp, in torch::autograd::generated::details.
@@ -38,14 +38,14 @@ _NAMES = {
 
 
 class Gradients:
-    """Finds the helpers of formulas in one tree."""
+    """Finds the helper functions of derivative formulas in one tree."""
 
     def __init__(self, index: Index, home: str = HOME) -> None:
         self._index = index
         self._home = home
 
     def helpers(self, operator: Operator) -> tuple[Helper, ...]:
-        """The helpers that an operator's formulas call, in their order, each once."""
+        """The helpers that the formulas of an operator call, in order, each once."""
         if operator.autograd is None:
             return ()
         around = names_in_formulas(operator)
@@ -56,7 +56,7 @@ class Gradients:
         return tuple(found.values())
 
     def called(self, text: str, around: Mapping[str, str]) -> list[Defined]:
-        """The definitions that one formula's text calls."""
+        """The definitions of the functions that one formula calls."""
         found: list[Defined] = []
         self._expression([t for t in tokenize(text) if t.text.strip()], around, found)
         return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which operators call which: the graph over all chains (the only home of networkx)."""
+"""Builds the graph of which operators call which, from all chains (the only home of networkx)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class OperatorGraph:
-    """Operators and the operators that their code calls."""
+    """The graph of operators, with an edge from each to the operators that its code calls."""
 
     def __init__(self, callees: Mapping[str, Iterable[str]]) -> None:
         self._graph: nx.DiGraph[str] = nx.DiGraph()

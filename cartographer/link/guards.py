@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a `#if` condition holds in the build that an atlas describes.
+"""Decides whether a `#if` condition holds in the build that an atlas describes.
 
 The build is the usual release one: every optional library of its platform found, newest versions, no mobile, no debug.
 What no rule decides stays open (`None`): both sides count.
@@ -36,7 +36,7 @@ _APPLE = frozenset(("__APPLE__", "__OBJC__", "__aarch64__", "__arm__", "__ARM_NE
 
 @dataclass(frozen=True)
 class World:
-    """The macros that hold in the build for one device; `constants` are those that the tree gives truth values, with the conditions of each."""
+    """The macros that are true in the build for one device; `constants` are those that the tree gives truth values, with the conditions of each."""
 
     device: str = "cpu"
     constants: Mapping[str, tuple[tuple[bool, tuple[str, ...]], ...]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class World:
     _asked: set[str] = field(default_factory=set, repr=False, compare=False)  # switches whose conditions are being looked at
 
     def holds(self, name: str) -> bool | None:
-        """Whether one macro is defined, and true."""
+        """Whether a macro is defined and true in this build; None when that stays open."""
         platform = BY_DEVICE.get(self.device, BY_DEVICE["cuda"])  # code of devices that have no row is looked at as in a CUDA build
         own = platform.macros if platform.device == self.device else None
         if own is not None and own.fullmatch(name):
@@ -66,7 +66,7 @@ class World:
 
     @cached_property
     def usual(self) -> World:
-        """The same build with the switches as the tree sets them: what it does not choose is there for other versions of libraries."""
+        """The same build with the `USE_…` switches as the tree's own headers set them; what they rule out is for other versions of libraries."""
         return World(self.device, self.constants, self.open_switches, decides=True)
 
     def _switched_on(self, name: str) -> bool | None:
@@ -95,7 +95,7 @@ class World:
         return next(iter(left)) if len(left) == 1 else None
 
     def value(self, name: str) -> int | None:
-        """What a macro is worth in a comparison: versions are the newest there are."""
+        """The number that a macro stands for in a comparison; version macros stand for the newest version."""
         if name == "__CUDA_ARCH__":
             return None
         if name in ("true", "false"):
@@ -108,7 +108,7 @@ class World:
         return None if truth is None else 1
 
     def allows(self, guards: Iterable[str]) -> bool | None:
-        """Whether all conditions around a place hold: True, False, or None when some cannot be told."""
+        """Whether all conditions around a place hold: True, False, or None when some stay open."""
         key = tuple(guards)
         if not key:
             return True
@@ -117,7 +117,7 @@ class World:
         return self._seen[key]
 
     def evaluate(self, condition: str) -> bool | None:
-        """The value of one condition; None when it cannot be told."""
+        """The value of one `#if` condition; None when it stays open."""
         if condition not in self._values:
             self._values[condition] = evaluate(condition, self.value, self._defined)
         return self._values[condition]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a call hands over: lambdas, functors, functions, dispatch stubs, kernels behind pointers."""
+"""Finds what a call passes on: lambdas, functors, functions, dispatch stubs, kernels behind pointers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CALLBACKS = 40  # functions through which a callback is followed
 
 @dataclass
 class Handed:
-    """Reads the arguments and template arguments of calls, on the way to one device."""
+    """Reads the arguments and template arguments of calls, for one device."""
 
     index: Index
     names: Names
@@ -45,11 +45,11 @@ class Handed:
 
     @cached_property
     def requests(self) -> Requests:
-        """Reads under which names Metal kernels are asked for."""
+        """The reader of the names under which Metal kernels are asked for."""
         return Requests(self.bodies, self.names, self)
 
     def given(self, spot: Spot) -> tuple[Given, ...]:
-        """The lambdas and functors among the arguments."""
+        """The lambdas and functors among the arguments of a call."""
         if not (spot.handed.has_lambda or spot.handed.constructed):
             return ()
         found: list[Given] = []
@@ -59,7 +59,7 @@ class Handed:
         return tuple(found)
 
     def functors(self, spot: Spot) -> Iterator[Given]:
-        """Functors constructed among the arguments, by their own name or by an alias of the function."""
+        """The functors that a call constructs among its arguments, under their own name or an alias of the function."""
         for name in spot.handed.constructed:
             found = tuple(self._classes(name, spot.scope))
             if not found and "::" not in name:
@@ -68,8 +68,8 @@ class Handed:
             yield from found
 
     def strings(self, spot: Spot) -> Iterator[Given]:
-        """Device code as text among the arguments: variables made by `jiterator_stringify`, compiled at run time; those of
-        other functions are not seen.
+        """Device code as text among the arguments: variables made by `jiterator_stringify`, compiled at run time; variables of
+        other functions are not known here.
         """
         for argument in spot.call.arguments[1:]:
             if argument in self.index.also_stringified:
@@ -89,7 +89,7 @@ class Handed:
                 yield Given("lambda", spot.inside.path, line)
 
     def called(self, spot: Spot) -> Iterator[Given]:
-        """The functions among the arguments: `cpu_kernel_vec(iter, scalar_gelu<scalar_t>, vectorized_gelu<scalar_t>)`."""
+        """The functions that a call passes as arguments: `cpu_kernel_vec(iter, scalar_gelu<scalar_t>, vectorized_gelu<scalar_t>)`."""
         for name in spot.handed.callbacks:
             if any(name in a for a in spot.call.arguments):
                 yield from (Given(d.name, d.path, d.line) for d in self.names.functions(name, spot.scope)[:1] if self.bodies.follows(d))
@@ -100,7 +100,7 @@ class Handed:
             yield from re.findall(rf"\b{argument}\s*=\s*([^;]*);", self.bodies.variables(spot.inside).text)
 
     def pointed(self, name: str, spot: Spot) -> Iterator[Defined]:
-        """The functions to which a variable points that is called, whatever functions bear its name elsewhere: `auto launch = &run;
+        """The functions to which a variable points that is called, even when functions of its name exist elsewhere: `auto launch = &run;
         launch(params);`, `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`.
         """
         if spot.call.form != "call" or "::" in name:
@@ -139,13 +139,13 @@ class Handed:
                         yield from run(cls, spot)[:1]
 
     def runs(self, cls: Defined) -> tuple[Defined, ...]:
-        """What a functor runs: its call operators, else its other methods."""
+        """What a functor runs when it is called: its call operators, else its other methods."""
         methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end and self.names.has(d)]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
 
     def is_up_to(self, cls: Defined, spot: Spot, called: Callable[[str, Spot], tuple[tuple[Defined, ...], str]]) -> bool:
-        """Whether a function of the tree that is handed a class, or an object of it, calls its methods: then it decides which of them
-        run: `GRUCell<CellParams>{}(input, hx, CellParams{…})`. `called` tells the methods that a call means.
+        """Whether a function of the tree that gets a class, or an object of it, calls its methods, and so decides which of them
+        run: `GRUCell<CellParams>{}(input, hx, CellParams{…})`. `called` gives the methods that a call means.
         """
         methods = {d.name for d in self.index.methods.get((cls.path, cls.segments), ())}
         for other in self.bodies.of(spot.inside).spots:
@@ -160,12 +160,12 @@ class Handed:
         return False
 
     def constructors(self, cls: Defined) -> tuple[Defined, ...]:
-        """The constructors of a class: one that is a graph builds it."""
+        """The constructors of a class; they do the work of a class that builds a graph of a vendor library."""
         return tuple(d for d in self.index.methods.get((cls.path, cls.segments), ()) if d.name == cls.name)[:1]
 
     def kernels(self, name: str, spot: Spot, arguments: int | None = None) -> tuple[Defined, ...]:
         """The `__global__` functions that a launch can mean; through a pointer, those that are assigned to it; through a
-        callback's parameter, those that are handed to the callback.
+        callback's parameter, those that are passed to the callback.
         """
         scope, inside = spot.scope, spot.inside
         found = self.names.functions(name, scope, arguments) or self.names.functions(name, scope)
@@ -179,7 +179,7 @@ class Handed:
         return tuple(pointed) or tuple(sorted((kernel for kernel, _ in self._called_back(scope, inside)), key=_commonness))
 
     def choosers(self, kernel: Defined, inside: Defined) -> tuple[Defined, ...]:
-        """The functions, from the one that gets a lambda of ours to the one that hands a kernel to it; none for other kernels."""
+        """The functions, from the one that gets a lambda of ours to the one that passes a kernel to it; () for other kernels."""
         return next((passed for handed, passed in self._called_back(scope_of(inside), inside) if handed is kernel), ())
 
     def _called_back(self, scope: Scope, inside: Defined) -> Iterator[tuple[Defined, tuple[Defined, ...]]]:
@@ -213,7 +213,7 @@ def _commonness(kernel: Defined) -> tuple[bool, int]:
 
 
 def general(classes: Sequence[Defined]) -> tuple[Defined, ...]:
-    """The class that stands for all of them: the template rather than one of its specialisations."""
+    """The class template, among a class's definitions, rather than one of its specialisations."""
     return tuple(sorted(classes, key=lambda c: bool(c.fact.specialization))[:1])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Classes and what derives from them: which methods a call through a pointer or reference can enter, and which classes a
+"""Knows which classes derive from which: which methods a call through a pointer or reference can enter, and which classes a
 file can see at all.
 """
 
@@ -27,7 +27,7 @@ _UNTOLD = frozenset(("auto", "const", "typename", "std::shared_ptr", "std::uniqu
 
 
 def is_method(defined: Defined) -> bool:
-    """Whether a definition is a method of a class of the kernels' code, by the names around it: classes begin with a capital."""
+    """Whether a definition is a method of a class of the kernels' code, judged by its qualified name: names of classes begin with a capital."""
     if len(defined.segments) < 2 or not defined.segments[-2][:1].isupper() or defined.fact.kind not in ("method", "function"):
         return False
     return defined.path.startswith(CLASSES_IN)
@@ -41,7 +41,7 @@ def _words(declared: str) -> tuple[str, ...]:
 
 @dataclass
 class Hierarchy:
-    """The classes of a tree's kernels, by what they derive from."""
+    """The classes of kernels' code in one tree, and what derives from each."""
 
     files: Mapping[str, FileFacts]
     by_name: Mapping[str, list[Defined]]
@@ -52,7 +52,7 @@ class Hierarchy:
 
     @cached_property
     def derived(self) -> dict[tuple[str, ...], list[Defined]]:
-        """The classes that derive directly from each class."""
+        """For each class, the classes that derive directly from it."""
         table: dict[tuple[str, ...], list[Defined]] = {}
         for cls in self.classes:
             for base in self._bases(cls):
@@ -61,7 +61,7 @@ class Hierarchy:
 
     @cached_property
     def classes(self) -> tuple[Defined, ...]:
-        """All of them."""
+        """All classes of kernels' code, sorted by name."""
         return tuple(d for name in sorted(self.by_name) for d in self.by_name[name] if d.fact.kind in CLASSES and d.path.startswith(CLASSES_IN))
 
     def _bases(self, cls: Defined) -> list[Defined]:
@@ -78,7 +78,7 @@ class Hierarchy:
         return found
 
     def of(self, declared: str, names: Names, scope: Scope) -> tuple[Defined, ...] | None:
-        """The class that a declared type names, with all that derive from it; () when the type is no class of a kernel's code,
+        """The class that a declared type names, with all classes that derive from it; () when the type is not a class of kernels' code,
         None when nothing tells the type.
         """
         known = False
@@ -100,7 +100,7 @@ class Hierarchy:
         return tuple(found.values())
 
     def methods(self, cls: Defined, member: str) -> tuple[Defined, ...]:
-        """The definitions of a method in one class, wherever they stand."""
+        """The definitions of a method of one class, in whatever files."""
         return tuple(d for d in self.by_name.get(member, ()) if d.segments[:-1] == cls.segments and d.fact.kind in FUNCTIONS)
 
     def inherited(self, cls: Defined, member: str) -> tuple[Defined, ...]:
@@ -112,7 +112,7 @@ class Hierarchy:
         return ()
 
     def sees(self, path: str, method: Defined) -> bool:
-        """Whether a file can name the class of a method: it includes the class's file, or the class stands in it."""
+        """Whether a file can name the class of a method: the class is defined in it, or in a file that it includes."""
         owner = method.segments[:-1]
         places = self._places.get(owner)
         if places is None:
@@ -121,7 +121,7 @@ class Hierarchy:
         return not places or not places.isdisjoint(self.visible(path))
 
     def visible(self, path: str) -> frozenset[str]:
-        """The files that a file includes, through others too."""
+        """The files that a file includes, directly or through other files."""
         known = self._seen.get(path)
         if known is None:
             found, waiting = {path}, [path]

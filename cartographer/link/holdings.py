@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the variables among the arguments of a call hold, told once for all devices: a lambda, or an object that can be called."""
+"""Tells what the variables hold that a call passes as arguments, on all devices alike: a lambda, or an object that can be called."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REDUCES = frozenset(("reduce", "combine", "project"))  # the methods of a funct
 
 
 class Holding(NamedTuple):
-    """The class of the object that a variable holds, or the line of its lambda and whether that is marked for a device."""
+    """What one variable holds: the class of its object, or the line of its lambda and whether the lambda is marked for a device."""
 
     cls: str
     line: int = 0
@@ -30,7 +30,7 @@ class Holding(NamedTuple):
 
 
 class Holdings:
-    """Asks of one tree's bodies."""
+    """Reads what variables hold that calls pass as arguments, in the bodies of one tree."""
 
     def __init__(self, bodies: Bodies) -> None:
         self._bodies = bodies
@@ -38,8 +38,8 @@ class Holdings:
         self._callable: dict[str, bool] = {}
 
     def of(self, spot: Spot) -> tuple[Holding, ...]:
-        """The variables among the arguments of a call, those of the file too; of an object that is made and called in one, those among
-        the arguments of that call.
+        """What each variable among the arguments of a call holds, variables of the file included; for an object that is made and called in one
+        expression, the arguments of that call.
         """
         at = (id(spot.inside), spot.order)
         known = self._known.get(at)
@@ -72,10 +72,10 @@ class Holdings:
         return known
 
     def methods(self, cls: Defined) -> set[str]:
-        """The names of a class's methods, constructors apart."""
+        """The names of a class's methods, without its constructors."""
         return {d.name for d in self._bodies.index.methods.get((cls.path, cls.segments), ())} - {cls.name}
 
 
 def is_callable(methods: set[str]) -> bool:
-    """Whether objects of a class with these methods are called for each element."""
+    """Whether a class with these methods makes objects that are called for each element."""
     return "operator()" in methods or methods >= _REDUCES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All definitions of a tree by name, with the file, the device that the file serves, and how they came about."""
+"""Indexes all definitions of a tree by name, with the file, the device that the file is for, and the macro that made them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def device_of(path: str) -> str:
-    """The device that a file's code is for, by its ending and its innermost telling folder; "" when it is shared."""
+    """The device that a file's code is for, by its ending and the innermost folder that names one; "" when it is shared."""
     if "ROCm" in path.rpartition("/")[2]:
         return "hip"
     if path.endswith((".cu", ".cuh")):
@@ -41,13 +41,13 @@ def device_of(path: str) -> str:
 
 
 def is_source(path: str) -> bool:
-    """Whether a file is compiled by itself, so that its static and anonymous functions are seen by no other."""
+    """Whether a file is compiled on its own, so that no other file can use its static and anonymous functions."""
     return path.endswith(_SOURCES)
 
 
 @lru_cache(maxsize=262144)
 def segments(qualname: str) -> tuple[str, ...]:
-    """`at::native::(anonymous)::f` -> ("at", "native", "f"): the namespaces that a caller has to write, and the name."""
+    """The namespaces that a caller has to write, and the name: `at::native::(anonymous)::f` -> ("at", "native", "f")."""
     return tuple([part for part in _split(qualname) if part not in _INVISIBLE and not (part[0] == "(" and _ANONYMOUS(part))])
 
 
@@ -72,7 +72,7 @@ def _split(qualname: str) -> list[str]:
 
 @lru_cache(maxsize=262144)
 def bare(name: str) -> str:
-    """The last name, without namespaces and template arguments: `at::f<T>` -> `f`."""
+    """The last part of a name, without namespaces and template arguments: `at::f<T>` -> `f`."""
     if "<" not in name:
         return name.rpartition("::")[2].strip()
     return _split(name)[-1].partition("<")[0].strip()
@@ -80,7 +80,7 @@ def bare(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The macro use that made a definition, and the macro."""
+    """The use of a macro that made a definition, and where the macro itself is defined."""
 
     macro: str
     line: int
@@ -91,7 +91,7 @@ class Use:
 
 @dataclass(eq=False, slots=True)
 class Defined:
-    """One definition where it stands. `use` is set for what a macro made: its lines are then those of the use."""
+    """A definition with the file that it is in. `use` is set when a macro made it: its lines are then those of the use."""
 
     path: str
     fact: Definition
@@ -103,24 +103,24 @@ class Defined:
 
     @property
     def hidden(self) -> bool:
-        """Whether only its own file can name it."""
+        """Whether no other file can call it: it is static or anonymous in a source file."""
         return is_source(self.path) and (
             "(anonymous" in self.fact.qualname or "static" in self.fact.returns.split()
         )
 
     @property
     def specialised(self) -> bool:
-        """Whether it is a full specialisation of a template."""
+        """Whether it is a full specialisation of a template: `template <> …`."""
         return bool(self.fact.specialization)
 
     @property
     def line(self) -> int:
-        """The line that holds the name."""
+        """The line that holds the name of the definition."""
         return self.fact.line
 
     @property
     def symbol(self) -> str:
-        """How a person would call it: `TORCH_IMPL_FUNC(mul_out)`, `at::native::add_kernel`, `at::cuda::blas::gemm<float>`."""
+        """The name in which a person would look for it: `TORCH_IMPL_FUNC(mul_out)`, `at::native::add_kernel`, `at::cuda::blas::gemm<float>`."""
         if self.fact.macro:
             return f"{self.fact.macro[0]}({', '.join(self.fact.macro[1:])})"
         special = f"<{self.fact.specialization}>" if self.fact.specialization else ""
@@ -129,7 +129,7 @@ class Defined:
 
 @dataclass(frozen=True)
 class Index:
-    """Definitions, macros and stubs' raw material of a whole tree."""
+    """The definitions and macros of a whole tree, found by name, file or class."""
 
     files: Mapping[str, FileFacts]
     made: Mapping[str, tuple[Defined, ...]] = field(default_factory=dict)  # by path: what macros made there
@@ -137,7 +137,7 @@ class Index:
 
     @cached_property
     def by_name(self) -> dict[str, list[Defined]]:
-        """Every definition by its bare name, in path order; declarations are left out."""
+        """All definitions by bare name, in the order of paths; declarations are left out."""
         table: dict[str, list[Defined]] = {}
         for path in sorted(self.files):
             for defined in self.of_file(path):
@@ -147,7 +147,7 @@ class Index:
 
     @cached_property
     def declarations(self) -> dict[str, list[Defined]]:
-        """Declared functions by name: default arguments often stand only there."""
+        """Declared functions by name: default arguments are often only in the declaration."""
         table: dict[str, list[Defined]] = {}
         for path in sorted(self.files):
             for defined in self.of_file(path):
@@ -226,20 +226,20 @@ class Index:
 
     @cached_property
     def generic(self) -> Generics:
-        """Functions that stand for one of each type."""
+        """The functions of generic TH code, each compiled once for each type."""
         from cartographer.link.generic import Generics
 
         return Generics(self.files, self.by_name)
 
     @cached_property
     def hierarchy(self) -> Hierarchy:
-        """Which classes derive from which."""
+        """Which classes of the tree derive from which."""
         from cartographer.link.hierarchy import Hierarchy
 
         return Hierarchy(self.files, self.by_name)
 
     def named(self, name: str) -> list[Defined]:
-        """The definitions of one bare name."""
+        """The definitions of a bare name, in the order of paths."""
         return self.by_name.get(name, [])
 
 
@@ -256,6 +256,6 @@ def _name_head(defined: Defined, made: str) -> None:
 
 
 def defined_by_macro(path: str, facts: Iterable[Definition], use: Use) -> tuple[Defined, ...]:
-    """Definitions that a macro use makes, placed on the lines of the use."""
+    """The definitions that one use of a macro makes, with the lines of the use."""
     device = device_of(path)
     return tuple(Defined(path, fact, bare(fact.name), segments(fact.qualname), device, use) for fact in facts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Facts -> the files and symbols that an atlas lists, with includes and imports resolved inside the tree."""
+"""Makes the lists of files and symbols that an atlas shows from facts, and resolves includes and imports inside the tree."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _symbol(path: str, d: Definition) -> Symbol:
 
 
 def extents(facts: Mapping[str, FileFacts]) -> Callable[[str, int], tuple[int, int]]:
-    """From a place to the first and last line of the definition whose name stands there; the line alone when none does."""
+    """A function from the place of a definition's name to the definition's first and last line; of any other place the line alone."""
     known: dict[str, dict[int, tuple[int, int]]] = {}
 
     def extent(path: str, line: int) -> tuple[int, int]:

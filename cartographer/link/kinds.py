@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The classes of types of a function's local variables, by which the overloads of an operator are told apart:
+"""Finds the classes of types of a function's local variables, by which overloads of an operator are chosen:
 `Storage storage(…); result.set_(storage, 0, {0}, {});`.
 """
 
@@ -21,7 +21,7 @@ _OF_OPERATOR = re.compile(r"at::\w+|\w+(?:\.|->)\w+|\.\w+")  # what may be calle
 
 
 def kinds_of(names: Iterable[str], around: Mapping[str, str], variables: Variables, is_tensor: Callable[[str], bool]) -> dict[str, str]:
-    """The classes of those names that are local variables: as they are declared, else as what they are set to is a tensor."""
+    """The classes of the types of names that are local variables, as declared or as the value that they are set to tells."""
     found = {}
     for name in names:
         if name.isidentifier() and name not in around and (kind := _kind_of(name, variables, is_tensor)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lambdas that variables of a body hold: what they do, they do where the variable is called.
+"""Finds lambdas that variables of a body hold: what such a lambda does happens where the variable is called.
 
 `auto solve = [](const Tensor& A) { solve_batched(A); }; … if (n <= 8) { solve(A); }` (aten/src/ATen/native/cuda/linalg/BatchLinearAlgebra.cpp)
 """
@@ -25,21 +25,21 @@ _USES = 6  # of one lambda
 
 
 class Use(NamedTuple):
-    """The conditions of a place where a lambda is called or handed on, those of `#if` among them, and these alone."""
+    """The conditions around a call of a lambda, or around a call that passes it on: all of them, then those of `#if` alone."""
 
     conditions: Conditions
     guards: Conditions
 
 
 class Held(NamedTuple):
-    """A lambda: its first and last line, and where it is used."""
+    """A lambda in a variable: its first and last line, and the conditions of its uses."""
 
     lines: tuple[int, int]
     uses: tuple[Use, ...]
 
 
 def held(fact: Definition, variables: Variables, left: frozenset[str]) -> Iterator[Held]:
-    """The lambdas of a body that run under conditions alone."""
+    """The lambdas of a body that are used under conditions only."""
     for name, lines in variables.spans.items():
         called = [c for c in fact.calls if c.line > lines[1] and _uses(c, name)]
         asked = [tuple(n for n in around(c, fact.exits, left) if n not in c.guards) for c in called]
@@ -54,7 +54,7 @@ def _uses(call: Call, name: str) -> bool:
 
 
 def where_called(spot: Spot, lambdas: Sequence[Held]) -> Iterator[Spot]:
-    """A call, once for each place that leads to it where it stands in such a lambda."""
+    """For a call inside such a lambda, the same call under the conditions of each use of the lambda; any other call as it is."""
     uses = next((h.uses for h in lambdas if h.lines[0] <= spot.call.line <= h.lines[1]), ())
     if not uses:
         yield spot

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places that a contributor needs beside the way of a call: documentation and its index, OpInfo and the tests made from
+"""Finds places that a contributor needs beside the way of a call: documentation and its index, OpInfo and the tests made from
 it, meta functions, decompositions, references, owners, and the commands that the repository's own CONTRIBUTING gives.
 """
 
@@ -53,7 +53,7 @@ _AUTO = re.compile(r"^\.\. auto(?:function|method|class):: ([\w.]+)")
 
 
 def landmarks(operators: Iterable[Operator], facts: Mapping[str, FileFacts], texts: Mapping[str, bytes]) -> tuple[Landmark, ...]:
-    """All of them, sorted; only those of operators that exist."""
+    """All landmarks of a tree, sorted; of operators only those that exist."""
     known = {f"{op.namespace}::{op.base}" for op in operators}
     python = {_tail(b.python): f"{op.namespace}::{op.base}" for op in operators for b in op.bindings if not b.deprecated}
     decoded = {path: data.decode("utf-8", "replace") for path, data in texts.items()}

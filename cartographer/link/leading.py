@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which calls may enter a function that a way leads through, on whatever device: most names in a body lead nowhere."""
+"""Decides which calls in a body may lead to a kernel, on whatever device: most names in a body do not."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Leading:
-    """Asks of one tree's bodies."""
+    """Judges calls by the definitions that their names can mean, in the bodies of one tree."""
 
     def __init__(self, bodies: Bodies) -> None:
         self._bodies = bodies
         self._names: dict[str, bool] = {}
 
     def leads(self, spot: Spot, name: str) -> bool:
-        """Whether a call may, by this name of it, by the callbacks that it is handed, or by the variable that it calls."""
+        """Whether a call may lead to a kernel, by its name, by the callbacks that it passes, or by the variable that it calls."""
         if spot.handed.callbacks or self._may_mean(name):
             return True
         return spot.call.form == "call" and name in self._bodies.variables(spot.inside).assigned

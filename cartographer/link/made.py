@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions and registrations that exist only after macro expansion.
+"""Expands macros whose functions and registrations exist only after the expansion.
 
 A macro used at namespace scope is expanded from its body in the pinned tree, token pasting included, and the text is
 read like any other source. What it makes stands on the line of the use. Macros that scan already understands
@@ -40,7 +40,7 @@ _CODE = (".cpp", ".cc", ".cu", ".mm", ".h", ".cuh", ".c", ".hpp")
 
 @dataclass(slots=True)
 class Made:
-    """What macros make, by file."""
+    """The definitions and macro uses that come out of macros, by file; `too_large` are expansions that were given up."""
 
     definitions: dict[str, tuple[Defined, ...]] = field(default_factory=dict)
     uses: dict[str, tuple[MacroUse, ...]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Made:
 
 
 class Maker:
-    """Expands the macro uses of a tree. `parse` reads expanded text into facts (given by scan)."""
+    """Expands the macro uses of a tree. `parse` reads expanded text into facts (a function of `scan`)."""
 
     def __init__(self, table: MacroTable, parse: Callable[[str, str], FileFacts]) -> None:
         self._table = table
@@ -56,7 +56,7 @@ class Maker:
         self._defining: dict[tuple[str, int], bool] = {}
 
     def all(self, files: Mapping[str, FileFacts], within: Callable[[str], bool]) -> Made:
-        """What the macros used in the files that `within` selects make."""
+        """Everything that the macros make which are used in the files that `within` selects."""
         made = Made()
         for path in sorted(files):
             if path.endswith(_CODE) and within(path) and files[path].uses:
@@ -64,7 +64,7 @@ class Maker:
         return made
 
     def head(self, path: str, definition: Definition) -> str:
-        """The name that a macro-headed body defines: the last one in the head's expansion; "" when it cannot be told."""
+        """The name that a body with a macro as its head defines: the last one in the head's expansion; "" when it cannot be told."""
         if self._table.find(definition.macro[0], path, definition.line) is None:
             return ""
         text = f"{definition.macro[0]}({', '.join(definition.macro[1:])})"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What calls hand over, as far as their text tells: the same arguments are written again and again, each is read once."""
+"""Reads what calls name in their arguments, as far as their text tells. The same arguments are written often, so each is read once."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _PLAIN = _Told("", "", "", "", is_lambda=False, untold=False)
 
 
 class Mentions:
-    """Reads calls where these are the stubs."""
+    """Reads the arguments of calls, given the stubs of the tree."""
 
     def __init__(self, stubs: Stubs) -> None:
         self._stubs = stubs
         self._arguments: dict[str, _Told] = {}
 
     def of(self, call: Call, scope: Scope) -> Mentioned:
-        """What one call hands over."""
+        """The stubs, classes, functions and lambdas that the arguments and template arguments of one call name."""
         form, template = call.form, call.template
         if form in ("message", "macro") or not (call.arguments or template):
             return _NO_ARGUMENTS if form in ("call", "launch") else NOTHING_HANDED

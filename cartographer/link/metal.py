@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metal kernels by name: functions of .metal files, kernels in Metal strings, host names that macros make.
+"""Finds Metal kernels by name: functions of .metal files, kernels in Metal source in strings, host names that macros make.
 
 Their names are put together at run time (`name + "_kernel"`, `"cross_" + type`, `fmt::format("{}_{}_{}", name, …)`), so a
 name is matched by its literal parts.
@@ -8,6 +8,10 @@ name is matched by its literal parts.
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_left
+from functools import cached_property
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from cartographer.link.index import CLASSES
@@ -23,14 +27,15 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _MADE_CLASS = re.compile(r"\b(?:struct|class) ((?:\w+ ## )*\w+(?: ## \w+)*) [{:]")
 _FORMAT = re.compile(r"_?\{\}.*$")
-_FIELD = re.compile(r"(\{\})+")
+_FIELD = re.compile(r"(?:\{\})+")
 _WORD = re.compile(r"[^\W_]+")
+_MOST = 10_000  # names that are tried for one request
 # Of elements and of indices, at the end of a name.
 _TYPES = re.compile(r"(?:(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)\d*|\d+bit|idx\d+)(?:_|$))+")
 
 
 class MetalKernels:
-    """All Metal kernels of a tree."""
+    """All Metal kernels of a tree, found by the names that the host asks for."""
 
     def __init__(self, files: Mapping[str, FileFacts], macros: MacroTable) -> None:
         self._places: dict[str, Given] = {}
@@ -47,16 +52,16 @@ class MetalKernels:
                         self._arguments[fact.name] = fact.specialization
 
     def find(self, asked: Iterable[str], given: Iterable[str], held: Iterable[str] = ()) -> list[Given]:
-        """The kernels that a request can mean: its own literals, or literals of callers put before or after them; what variables
-        hold may stand further on in a name.
+        """The kernels that a request can mean: by its own literals, or with literals of callers before or after them; what variables
+        hold may be further on in a name.
         """
         asked, given = list(asked), list(given)
         near = [*given, *held]
         patterns = sorted((t for t in (*asked, *given) if "{}" in t), key=lambda text: len(_WORD.findall(text)))  # the plainest first
-        filled = [p.replace("{}", g, 1) for p in patterns for g in given if "{}" not in g]
-        names = [*filled, *asked, *(g + a for g in given for a in asked), *(a + g for g in given for a in asked), *given]
+        filled = (p.replace("{}", g, 1) for p in patterns for g in given if "{}" not in g)
+        names = chain(filled, asked, (g + a for g in given for a in asked), (a + g for g in given for a in asked), given)
         found: dict[str, Given] = {}
-        for name in names:
+        for name in islice(names, _MOST):
             stem = _FORMAT.sub("", name).rstrip("_")
             for tried in (name, stem, name + "_float", stem + "_float", *self._begun(name), *self._formatted(name, near)):
                 if tried in self._places:
@@ -95,10 +100,24 @@ class MetalKernels:
             return ()
         return host_kernels([macro for found in (*headers, self._files[path].macros) for macro in found], self._files[path].uses)
 
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self._places)}
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._places)
+
+    def _beginning(self, begin: str) -> list[str]:
+        """The kernels whose names begin so."""
+        first = bisect_left(self._sorted, begin)
+        return self._sorted[first : bisect_left(self._sorted, begin + chr(sys.maxunicode), first)]
+
     def _begun(self, name: str) -> Iterable[str]:
         """The kernel of which a literal is the beginning, when nothing but types of elements follows: `"fused_adamw_" + type`."""
         if name.endswith("_"):
-            yield from (known for known in self._places if known.startswith(name) and _TYPES.fullmatch(known, len(name)))
+            found = (known for known in self._beginning(name) if _TYPES.fullmatch(known, len(name)))
+            yield from sorted(found, key=self._order.__getitem__)[:1]
 
     def _formatted(self, name: str, near: list[str]) -> Iterator[str]:
         """The kernel of a format whose other fields are types or literals that stand near it, those met first, of floats:
@@ -106,9 +125,11 @@ class MetalKernels:
         """
         if "{}" not in name or name.startswith("{}"):
             return
-        matches = re.compile(_FIELD.sub(r"\\w*", re.escape(name).replace(r"\{\}", "{}"))).fullmatch
-        words, begin = _WORD.findall(name), name.partition("{}")[0]
-        rest = {known: [w for w in _WORD.findall(known) if w not in words] for known in self._places if known.startswith(begin) and matches(known)}
+        begin, *between, end = map(re.escape, _FIELD.split(name))
+        # A field takes as little as it can, and that is final: with a dozen of them, trying all lengths would take for ever.
+        matches = re.compile(begin + "".join(rf"(?>\w*?{part})" for part in between) + r"\w*" + end).fullmatch
+        words = _WORD.findall(name)
+        rest = {known: [w for w in _WORD.findall(known) if w not in words] for known in self._beginning(name.partition("{}")[0]) if matches(known)}
         told = {known: ws for known, ws in rest.items() if all(w in near or _TYPES.fullmatch(w) for w in ws)}
         yield from sorted(told, key=lambda known: ([near.index(w) for w in told[known] if w in near], "float" not in told[known], len(known), known))[:1]
 

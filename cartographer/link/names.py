@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which definitions a name means, at the place where it is written: C++ look-up as far as it can be told without types.
+"""Resolves a name to the definitions that it can mean where it is written: C++ look-up as far as it can be told without types.
 
 A qualified name is tried from the enclosing namespaces outwards ([basic.lookup.unqual]); static and anonymous
 functions of other files are out; among what is left, the conditions of the build, the device, the number of
@@ -25,7 +25,7 @@ _SERVES = {"": frozenset(("",)), "hip": frozenset(("", "hip", "cuda"))}
 
 
 def serves(device: str, file_device: str) -> bool:
-    """Whether code in a file of `file_device` can run on the way to `device`."""
+    """Whether code in a file for `file_device` can run on the way to `device`."""
     return file_device in _SERVES.get(device, ("", device))
 
 
@@ -34,19 +34,19 @@ _Candidates = dict[tuple[str, ...], "list[tuple[int, Defined, bool]]"]
 
 
 class Scope(NamedTuple):
-    """Where a name is written."""
+    """The file and the namespaces in which a name is written."""
 
     path: str
     namespace: tuple[str, ...]
 
 
 def scope_of(defined: Defined) -> Scope:
-    """The scope inside a definition."""
+    """The scope of names that are written inside a definition."""
     return Scope(defined.path, defined.segments[:-1])
 
 
 class Names:
-    """Look-up in one tree for code that runs on one device; answers are kept."""
+    """Looks up names in one tree for code that runs on one device; answers are kept."""
 
     def __init__(self, index: Index, world: World) -> None:
         self._index = index
@@ -56,7 +56,7 @@ class Names:
         self._known: dict[tuple[str, frozenset[str]], _Candidates] = {}
 
     def functions(self, name: str, scope: Scope, arguments: int | None = None) -> tuple[Defined, ...]:
-        """The functions that a call by this name can mean, best first; all of the first rank."""
+        """The functions that a call by this name can mean: those of the best rank, in the order of paths."""
         return self._look_up(name, scope, arguments, FUNCTIONS)
 
     def classes(self, name: str, scope: Scope) -> tuple[Defined, ...]:
@@ -111,11 +111,11 @@ class Names:
         return known
 
     def has(self, defined: Defined) -> bool:
-        """Whether the build for our device has a definition, as far as can be told."""
+        """Whether the build for this device contains a definition, as far as can be told."""
         return self._world.allows(defined.fact.guards) is not False
 
     def takes(self, defined: Defined, arguments: int) -> bool:
-        """Whether a call with so many arguments can enter a function; default arguments may stand in its declaration alone."""
+        """Whether a function can be called with this number of arguments; its default arguments may be in a declaration elsewhere."""
         if defined.bounds is None:
             low, high = bounds(defined.fact)
             for declared in self._index.declarations.get(defined.name, ()):
@@ -132,14 +132,14 @@ class Names:
 
 @lru_cache(maxsize=65536)
 def wanted_of(name: str) -> tuple[str, ...]:
-    """The namespaces that a name is written with, and the name without template arguments."""
+    """The namespaces that a name is written with, and the name itself, without template arguments."""
     found = segments(name)
     return (*found[:-1], bare(found[-1])) if found else ()
 
 
 def namespace_rank(own: tuple[str, ...], wanted: tuple[str, ...], scope: tuple[str, ...]) -> int | None:
-    """How far out from `scope` the name `wanted` meets a definition called `own`; None if it cannot.
-    Qualified names may also be reached through `using`, which costs more than any nesting.
+    """How many namespaces out from `scope` the name `wanted` reaches a definition called `own`; None when it cannot.
+    Qualified names may also be reached through `using`, which counts for more than any nesting.
     """
     around = len(own) - len(wanted)
     if around < 0 or own[around:] != wanted:
@@ -155,7 +155,7 @@ def namespace_rank(own: tuple[str, ...], wanted: tuple[str, ...], scope: tuple[s
 
 
 def nearness(one: str, other: str) -> int:
-    """How near two files are: shared folders, and the same stem."""
+    """How near two files are to each other, the higher the nearer: by the folders that they share, then by equal file stems."""
     (a, stem), (b, other_stem) = _parts(one), _parts(other)
     shared = 0
     for x, y in zip(a, b, strict=False):
@@ -173,5 +173,5 @@ def _parts(path: str) -> tuple[list[str], str]:
 
 
 def visible(defined: Sequence[Defined], path: str) -> tuple[Defined, ...]:
-    """Those that a place in `path` can name."""
+    """The definitions that code in the file `path` can name."""
     return tuple(d for d in defined if d.path == path or not (d.hidden and is_source(d.path)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The link stage as a whole: operators and facts -> operators with chains, helpers, callers and callees."""
+"""Runs the link stage as a whole: operators and facts -> operators with chains, helpers, callers and callees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAME = re.compile(r"\b\w+::\w+(?:\.\w+)?")
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What the stage hands on."""
+    """The result of the link stage: the operators with their chains, the dispatch stubs, and what could not be resolved."""
 
     operators: tuple[Operator, ...]
     stubs: tuple[Stub, ...]
@@ -39,14 +39,14 @@ class Linked:
 
 
 def prepare(facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None) -> Tree:
-    """Everything about a tree that linking asks first and that operators have no part in."""
+    """Index a tree for linking: the part of the work that needs no operators."""
     tree = tree_of((), facts, source)
     _ = tree.index.by_name, tree.stubs
     return tree
 
 
 def link(operators: Iterable[Operator], tree: Tree, workers: int = 1) -> Linked:
-    """Follow every operator down to its kernels and back to its derivative's helpers, in a tree of `prepare`."""
+    """Follow every operator down to its kernels, and find the helpers of its derivative, in a tree that `prepare` made."""
     tree.operators = tuple(operators)
     chains = chains_in(tree, workers)
     gradients = Gradients(tree.index)

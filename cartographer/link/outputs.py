@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Conditions on the type of an output that the operator itself chooses: comparisons and logical operators give booleans for whatever
-they are given (Note [special-case bool outputs], aten/src/ATen/TensorIterator.cpp).
+"""Judges conditions on the type of an output that the operator itself chooses: comparisons and logical operators give booleans whatever
+the types of their inputs (Note [special-case bool outputs], aten/src/ATen/TensorIterator.cpp).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OTHERWISE = 1.0  # what a way costs more that runs for another type of the outp
 
 
 def by_output(way: Way, base: str) -> float:
-    """How much more, or less, a way costs for what it asks of the output's type: boolean is no special case where the loop under that
+    """What a condition on the output's type adds to, or takes off, the cost of a way: boolean is no special case when the loop under that
     condition computes with other types, those of the inputs. An operator that works in place has the output that it is given.
     """
     if base.endswith("_") and not base.endswith("__"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of several functions of one name a call means: the one whose parameters have the arguments' types, as far as the
+"""Chooses, among several functions of one name, the one that a call means: the one whose parameters have the arguments' types, as far as the
 text tells these. What is not told decides nothing.
 """
 
@@ -55,7 +55,7 @@ class Type(NamedTuple):
 
 @lru_cache(maxsize=16384)
 def typed(text: str) -> Type | None:
-    """The type that a text is; None when it is none that can be compared."""
+    """Parse the text of a C++ type; None for a type that cannot be compared."""
     plain = _NAMESPACES.sub("", _QUALIFIERS.sub(" ", text)).replace(" ", "")
     match = _TYPE.fullmatch(plain)
     if match is None:
@@ -79,7 +79,7 @@ def _type_parameters(template: str) -> frozenset[str]:
 
 
 class Overloads:
-    """Chooses among functions that take the same number of arguments."""
+    """Chooses among functions of one name that take the same number of arguments."""
 
     def __init__(self, bodies: Bodies) -> None:
         self._bodies = bodies
@@ -107,7 +107,7 @@ class Overloads:
     # --- what an argument is ----------------------------------------------------------------------------------------
 
     def type_of(self, argument: str, inside: Defined) -> Type | None:
-        """The type of an argument in a function's body; None when its text does not tell it."""
+        """The type of an argument in the body of a function; None when the text does not tell it."""
         types = self._bodies.of(inside).types
         if argument not in types:
             types[argument] = self._type_of(argument.strip(), inside)
@@ -200,7 +200,7 @@ _ONLY_FOR = re.compile(r"enable_if(?:_t)?<\s*(?:std::)?is_(?:same(?:_v)?<\w+,\s*
 
 
 def by_type(defined: Defined) -> bool:
-    """Of specialisations and of overloads for one type each the one for float comes first, the one that most people run."""
+    """Sort specialisations and overloads for one type each so that the one for float, which most people run, comes first."""
     special = defined.fact.specialization
     if special:
         return special.split(",")[0].strip() != "float"
@@ -208,5 +208,5 @@ def by_type(defined: Defined) -> bool:
 
 
 def only_for_half(defined: Defined) -> bool:
-    """Whether an overload of a template exists for the types of half a float's size alone."""
+    """Whether an overload of a template exists only for the 16-bit floating-point types."""
     return "enable_if" in defined.fact.returns + defined.fact.template and _ONLY_FOR.search(f"{defined.fact.returns} {defined.fact.template}") is not None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loops that a function of a CPU's kernel writes itself over the elements of tensors, handing nothing to a launcher:
-`for (…) { data[i] = …; }`, or copies their memory, or orders them by what the standard library has for it.
+"""Finds loops over the elements of tensors that a CPU kernel's function contains itself, without a launcher:
+`for (…) { data[i] = …; }`, also as copies of memory, or as sorting by the standard library.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _WRITES = re.compile(rf"{_ORDERS}|\bmemcpy\(|\]\s*(?:[-+*/|&^]|<<|>>)?=(?!=)|(?<
 
 
 def loops_over_elements(text: str) -> bool:
-    """Whether a function's text holds a loop that writes elements of tensors, or orders them."""
+    """Whether the text of a function contains a loop that writes elements of tensors, or sorts them."""
     loop = _LOOPS.search(text)
     return loop is not None and _ELEMENTS.search(text) is not None and _WRITES.search(text, loop.start()) is not None
 
 
 def on_exits(exits: Sequence[Exit], told: Iterable[Conditions]) -> list[Exit]:
-    """The ways out of a body on which all stands that it does under these conditions; none when it does anything elsewhere."""
+    """The early exits under whose conditions all of the given conditions are; none when one of these is under no exit."""
     found: dict[int, Exit] = {}
     for conditions in told:
         way_out = next((e for e in exits if e.condition in conditions), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators that only ask for what is known about a tensor without its data: sizes, types, flags."""
+"""Finds operators that only ask for what is known about a tensor without its data: sizes, types, flags."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _DEVICES = ("CPU", "CUDA")
 
 
 def questions(operators: Operators, calling: Mapping[str, Collection[str]]) -> frozenset[str]:
-    """The operators that give no tensor, write none and read no data. Data is read by what has a kernel of its own for each
-    device, and by what calls such an operator; `calling` are the operators that each one calls in its body.
+    """The operators that return no tensor, write to none and read no data. Data is read by an operator with a kernel of its own for each
+    device, and by one that calls such an operator; `calling` are the operators that each one calls in its body.
     """
     silent = {name for name, shape in operators.shapes.items() if shape.metadata}
     reading = {name for name in silent if _by_device(operators.by_name[name])}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels that stand for what is missing: all they do is to raise, as `convolution_overrideable` does for every backend that brings
-no convolution of its own, or MIOpen's operators in a CUDA build.
+"""Recognizes kernels that only raise an error since the real one is missing, as `convolution_overrideable` does for every backend that
+has no convolution of its own, or MIOpen's operators in a CUDA build.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _RAISES = re.compile(r"\w*ERROR|C10_THROW_\w+")
 
 
 def only_raises(function: Definition) -> bool:
-    """Whether the first thing that a function does, in any case and in any build, is to raise."""
+    """Whether a function raises an error before anything else, in any case and in any build."""
     first = next(iter(function.calls), None)
     if first is None or first.conditions or first.guards:
         return False

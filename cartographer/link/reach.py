@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a function gets to the code that runs on the device: the cheapest ways, and the operators called on the way.
+"""Finds how a function gets to the code that runs on the device: the cheapest ways, and the operators called on them.
 
 A way's cost grows with each function that it passes and with how little its end says: a dispatch stub or a launch
 says all, a library call nearly as much, a loop inside the function least. Ways that a condition sends to another
@@ -68,7 +68,7 @@ _NOWHERE = Reach()
 
 @dataclass
 class Search:
-    """Reaches of all functions for one device; each is worked out once."""
+    """Computes what all functions reach on one device; each function once."""
 
     graph: CallGraph
     layout: str = ""
@@ -81,7 +81,7 @@ class Search:
     _cut: bool = False
 
     def reach(self, start: Defined, depth: int = 0, bound: Bound = ()) -> Reach:
-        """The ways of one function, cheapest first; `bound` are parameters with their values. What was cut short, by depth or
+        """The ways of one function, cheapest first; `bound` are parameters with known values. An answer that was cut short, by depth or
         by a circle, is kept only while the question that cut it is being answered.
         """
         at = (id(start), bound)
@@ -143,11 +143,11 @@ class Search:
         return answers(self.graph.device, self.layout)
 
     def aside(self, site: Site) -> bool:
-        """Whether conditions around a site ask for another device or layout."""
+        """Whether conditions around a site are for another device or layout than the one of this search."""
         return NEVER in site.asks or self.elsewhere(site)
 
     def elsewhere(self, site: Site) -> bool:
-        """Whether conditions around a site ask for another device by its name."""
+        """Whether conditions around a site name another device than the one of this search."""
         conditions = site.conditions
         if not conditions:
             return False
@@ -157,7 +157,7 @@ class Search:
         return known
 
     def entering(self, body: Defined, hop: Defined) -> Conditions:
-        """The conditions under which a body enters a function, those that ask for another device apart where there are others."""
+        """The conditions under which a body enters a function; those that ask for another device are left out when there are others."""
         at = (id(body), id(hop))
         known = self._entering.get(at)
         if known is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a member is called on, as far as the text tells: `weight.sym_sizes().slice(1)` asks a list of sizes, no tensor.
+"""Tells what a member is called on, as far as the text shows: `weight.sym_sizes().slice(1)` is a call on a list of sizes, not on a tensor.
 
 A receiver is a variable or what a call gives. Variables are followed to their declaration, members to the methods of
 PyTorch's own tensor class. What nothing tells may be a tensor.
@@ -40,7 +40,7 @@ _CALLS = 20  # in one expression
 
 @dataclass
 class Receivers:
-    """Asks of one tree; `lines` gives lines of a file."""
+    """Judges what members are called on in one tree; `lines` gives lines of a file."""
 
     index: Index
     operators: Operators
@@ -49,7 +49,7 @@ class Receivers:
     _methods: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def is_no_tensor(self, call: Call, inside: Defined, order: int, variables: Callable[[Defined], Variables]) -> bool:
-        """Whether a member is certainly called on something else than a tensor."""
+        """Whether a member is certainly called on something other than a tensor."""
         receiver, _, member = call.name.partition(".")
         if not self._of_others(member):
             return False
@@ -61,7 +61,7 @@ class Receivers:
         return bool(callee) and self._gives_none(callee)
 
     def owns_tensor(self, name: str, variables: Variables) -> bool:
-        """Whether a variable holds a tensor that may be another's: `auto [a, b] = expand_outplace(self, other);`, `a->add(*b)`."""
+        """Whether a variable is a `c10::MaybeOwned<Tensor>`: `auto [a, b] = expand_outplace(self, other);`, `a->add(*b)`."""
         function = variables.bindings.get(name) or variables.results.get(name, "")
         if not function or "." in function or ">" in function:
             return _OWNED in variables.declared(name)
@@ -140,8 +140,8 @@ def _no_tensor(written: str) -> bool:
 
 
 def given_by(text: str, at: int) -> tuple[str, ...]:
-    """The calls that an expression consists of, each of a member of what the one before gives: `f`, `g` of `f(x).g();`; () when
-    it is anything else.
+    """The calls in a chain of members, each on the result of the one before: `f`, `g` of `f(x).g();`; () when
+    the expression is anything else.
     """
     match = _CALLEE.match(text, at)
     callees: list[str] = []

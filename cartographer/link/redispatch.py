@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels for any operator that send it on to another key of the dispatcher: `op.redispatchBoxed(c10::DispatchKeySet(key), stack)`.
+"""Finds kernels for any operator that send it on to another dispatch key: `op.redispatchBoxed(c10::DispatchKeySet(key), stack)`.
 
 A backend registers such a fallback for operators that it leaves to the CPU (aten/src/ATen/native/CPUFallback.cpp): what it does for
 one of them is what that operator does on the other key.
@@ -27,7 +27,7 @@ _DEPTH = 3  # functions through which the handle is followed
 
 
 class Sent(NamedTuple):
-    """Where an operator is sent on: the functions passed, the one that holds the call, and the key."""
+    """How a kernel sends an operator on: the functions passed, the one that holds the call, and the dispatch key that it goes to."""
 
     passed: tuple[Defined, ...]
     inside: Defined

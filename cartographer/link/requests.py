@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The names under which a host asks for Metal kernels, as far as its text tells.
+"""Finds the names under which host code asks for Metal kernels, as far as its text shows.
 
 A conditional operator chooses between whole names, or their beginnings, where the kernel is asked for, in a variable, or in
 a function that puts the name together: each is a request of its own, under its condition.
@@ -33,7 +33,7 @@ _Named = tuple[tuple[str, ...], "Conditions"]  # the literals of one name, and w
 
 
 class Requests:
-    """Reads what calls ask a library of shaders for."""
+    """Reads the names that calls ask a library of Metal shaders for."""
 
     def __init__(self, bodies: Bodies, names: Names, handed: Handed) -> None:
         self._bodies = bodies
@@ -41,11 +41,11 @@ class Requests:
         self._handed = handed
 
     def texts(self, spot: Spot) -> tuple[str, ...]:
-        """The literals in a request, or in what the variables that it names begin with."""
+        """The string literals in a request, or those with which the variables in it begin."""
         return _literals(spot.call.arguments) or _literals(t for a in spot.call.arguments for t in self._handed.initial(a, spot))
 
     def parts(self, site: Site, spot: Spot) -> Iterator[Site]:
-        """A request; one for each name, where conditions choose between several."""
+        """Split a request into one for each name that its conditional operators choose between, each with its condition."""
         for texts, conditions in self._chosen(spot) or [(site.texts, ())]:
             yield site._replace(texts=texts, conditions=together(site.conditions, conditions))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chains on their way between processes: most steps stand in many chains, so each is sent once, and as a plain row."""
+"""Packs chains for sending them between processes: most steps are in many chains, so each is sent once, as a plain row."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _Row = tuple[str, str, str, int, str, str]
 
 
 class Packed(NamedTuple):
-    """The steps, and the chains of each operator by key with the numbers of their steps."""
+    """Chains ready to be sent: the steps, then for each operator its chains by key, with the numbers of their steps."""
 
     steps: list[_Row]
     chains: list[dict[str, tuple[Status, str | None, list[int]]]]
 
 
 def packed(chains: Iterable[dict[str, Chain]]) -> Packed:
-    """The chains of operators, ready to be sent."""
+    """Pack the chains of operators for sending."""
     numbers: dict[_Row, int] = {}
     found = [
         {
@@ -36,7 +36,7 @@ def packed(chains: Iterable[dict[str, Chain]]) -> Packed:
 
 
 def unpacked(sent: Packed) -> list[dict[str, Chain]]:
-    """The chains that were sent."""
+    """The chains of operators, unpacked again in the order in which they were packed."""
     steps = [Step(*row) for row in sent.steps]
     return [
         {key: Chain(status, reason, tuple([steps[n] for n in numbers])) for key, (status, reason, numbers) in of_operator.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the global context says when nobody has set anything: its members hold that from the beginning (aten/src/ATen/Context.h)."""
+"""Reads the defaults of the global context, which hold as long as nobody sets anything (aten/src/ATen/Context.h)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GIVES = re.compile(r"return\s+(\w+)\s*;\s*\}\s*\Z")
 
 
 class Settings:
-    """The members of the context in the build for one device."""
+    """The default values of the context's members in the build for one device."""
 
     def __init__(self, bodies: Bodies, world: World) -> None:
         self._bodies = bodies
@@ -36,7 +36,7 @@ class Settings:
         self._members: dict[str, str] = {}
 
     def holds(self, term: str) -> bool | None:
-        """Whether a term, or the label of a `case`, holds as long as nobody sets what it asks for; None when it asks for no setting."""
+        """Whether a term, or the label of a `case`, is true with default settings; None when it does not depend on a setting."""
         if "::" not in term and "." not in term:
             return None
         if (match := _COMPARED.fullmatch(term)) is not None:
@@ -52,7 +52,7 @@ class Settings:
         return held == "true" if held in ("true", "false") else None
 
     def rank(self, conditions: Conditions) -> int | None:
-        """Where a `case` among conditions stands in the order in which the context lists what to choose from; None where it lists nothing
+        """The index of a `case` among conditions in the list of choices, in the order of the context; None when the context has no list
         of its kind.
         """
         for label in conditions if self._orders else ():

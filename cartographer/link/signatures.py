@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C++ parameter lists against operator schemas and against arguments: which overload is meant.
+"""Compares C++ parameter lists with operator schemas and with arguments, to find the overload that is meant.
 
 The rules are those of torchgen/api/cpp.py, native.py and structured.py: one schema type has one C++ class of types
 (by value or reference, symbolic or not, old spelling or new). Types are compared by that class.
@@ -56,7 +56,7 @@ _MACRO = re.compile(r"[A-Z][A-Z0-9_]+(\(.*\))?")
 
 
 def type_text(parameter: str) -> str:
-    """A C++ parameter without its name and default: `const std::optional<Tensor>& weight_opt = {}` -> `const std::optional<Tensor>&`."""
+    """The type of a C++ parameter, without its name and default: `const std::optional<Tensor>& weight_opt = {}` -> `const std::optional<Tensor>&`."""
     text = _DEFAULT.sub("", _COMMENT.sub("", parameter)).strip()
     if "<" not in text or text.rfind(">") < len(text) - 1:
         head, _, last = text.rpartition(" ")
@@ -93,7 +93,7 @@ def _class_of(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def schema_of(text: str) -> FunctionSchema | None:
-    """An operator's schema, None when it cannot be read: one that C++ registers by name alone has none."""
+    """The parsed schema of an operator; None when it cannot be read: an operator that C++ registers by name alone has none."""
     try:
         return FunctionSchema.parse(text)
     except SchemaError:
@@ -158,7 +158,7 @@ def _merge_options(own: list[str], wanted: Sequence[str]) -> tuple[list[str], li
 
 
 def bounds(definition: Definition) -> tuple[int, int]:
-    """The fewest and the most arguments that a function takes; its own default arguments counted."""
+    """The fewest and the most arguments that a function takes, given the default arguments in its own parameter list."""
     parameters = [p for p in definition.parameters if p.strip() not in ("", "void")]
     if any("..." in p for p in parameters):
         return (max(0, sum("..." not in p and "=" not in p for p in parameters)), 99)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which operator a sign between tensors means: `self != other` is `Tensor::ne`.
+"""Tells which operator a C++ operator sign between tensors means: `self != other` is `Tensor::ne`.
 
 Read from the tree: the list in aten/src/ATen/TensorOperators.h (`_(!=, x.ne(y), y.ne(x))`), and the members of the
 tensor class (`Tensor& operator+=(const Tensor& other) { return add_(other); }`, aten/src/ATen/templates/TensorBody.h).
@@ -24,18 +24,18 @@ _MEMBER = re.compile(r"operator\s*([-+*/%&|^~<>!=]+)")
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The methods of a tensor that signs stand for."""
+    """The methods of the tensor class that C++ operator signs stand for."""
 
     between: Mapping[str, str] = field(default_factory=dict)  # also those that set their left side
     before: Mapping[str, str] = field(default_factory=dict)
 
     def method(self, sign: str, *, alone: bool) -> str:
-        """The method that a sign stands for, "" when it is none of a tensor; `alone`: nothing stands on its left."""
+        """The method that a sign stands for; "" when tensors have none. `alone`: the sign has no left operand."""
         return (self.before if alone else self.between).get(sign, "")
 
 
 def signs_of(files: Mapping[str, FileFacts]) -> Signs:
-    """The signs of one tree; none where its headers are not at hand."""
+    """The signs of one tree; none when the headers that define them are not at hand."""
     between: dict[str, str] = {}
     before: dict[str, str] = {}
     for facts in (files[path] for path in _HEADERS if path in files):

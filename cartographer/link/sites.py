@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a call in a body turned out to be: values of the call graph. They come by the hundred thousand, so they are tuples."""
+"""Value types for the calls in a body, before and after they are classified. There are hundreds of thousands, so they are tuples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAIN = "plain"
 
 
 class Given(NamedTuple):
-    """A lambda or functor that is handed over: what runs for each element."""
+    """A lambda or functor that is passed to a launcher or loop: the code that runs for each element."""
 
     symbol: str
     path: str
@@ -31,7 +31,7 @@ class Given(NamedTuple):
 
 
 class Site(NamedTuple):
-    """One call, told.
+    """A call that has been classified for one device.
 
     `kind` is stub, launch, jit, helper, library, operator, loop, dispatch (a switch over types), metal or plain (a
     function that loops over elements itself). `targets` are the functions that it can enter, `conditions` those around it, and
@@ -63,12 +63,12 @@ class Site(NamedTuple):
 
     @property
     def branch(self) -> str:
-        """The conditions as a step shows them."""
+        """The conditions of the call, in the text in which a step shows them."""
         return text(self.conditions)
 
 
 class Mentioned(NamedTuple):
-    """What the arguments and template arguments of a call name."""
+    """What the arguments and template arguments of a call name, as far as their text tells."""
 
     number: int | None = None  # of the arguments; None when it cannot be told (packs, macros)
     stubs: tuple[StubPlaces, ...] = ()
@@ -83,7 +83,7 @@ NOTHING_HANDED = Mentioned()
 
 
 class Spot(NamedTuple):
-    """A call where it stands, as its text tells it: the same on every device, apart from `without`."""
+    """A call in a body as its text has it, before it is known what it enters; equal for every device, apart from `without`."""
 
     call: Call
     inside: Defined
@@ -99,7 +99,7 @@ class Spot(NamedTuple):
     unusual: bool = False
 
     def under(self, conditions: Conditions) -> Spot:
-        """The same under further conditions."""
+        """The same call under further conditions, which come first."""
         return self._replace(conditions=together(self.conditions, conditions)) if conditions else self
 
     def site(
@@ -107,7 +107,7 @@ class Spot(NamedTuple):
         library: str = "", stub: StubPlaces | None = None, texts: tuple[str, ...] = (), line: int = 0, never: bool = False,
         alone: bool = False, base: str = "", host: bool = False,
     ) -> Site:  # fmt: skip
-        """What this call turned out to be."""
+        """The site that this call is, now that it is known what it enters."""
         asks = self.asks | {NEVER} if never else self.asks
         return Site(
             kind, name, self.inside.path, line or self.call.line, self.order, self.conditions, asks, targets, called, given, library, stub, texts,
@@ -116,8 +116,8 @@ class Spot(NamedTuple):
 
 
 def by_class(site: Site) -> Iterator[Site]:
-    """One site for each class that a template may be filled with, where one's name is in all the others': what happens is a matter of
-    the case, `CellParams` before `QuantizedCellParams`.
+    """Split a site into one for each class that a template parameter can be, when one class's name is part of all the others': which one runs
+    is a matter of the case, `CellParams` before `QuantizedCellParams`.
     """
     owners = {d.segments[-2]: None for d in site.targets if len(d.segments) > 1}
     plain = min(owners, key=len, default="")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways as the steps that an atlas shows: each has a role, a symbol, and the line that holds it."""
+"""Turns ways into the steps that an atlas shows: each has a role, a symbol, and the line that contains it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HOPS = 4  # helper functions shown on one way; more are cut in the middle
 
 
 def definition_step(role: str, defined: Defined, note: str = "", branch: str = "") -> Step:
-    """A step at a function's definition."""
+    """A step at the definition of a function; its note names the macro that made the function."""
     made = ""
     if defined.use is not None:
         made = f"made by {defined.use.macro}" + (f" ({defined.use.macro_path}:{defined.use.macro_line})" if defined.use.macro_path else "")
@@ -40,7 +40,7 @@ def definition_step(role: str, defined: Defined, note: str = "", branch: str = "
 
 
 def hop_steps(hops: tuple[Defined, ...]) -> Iterator[Step]:
-    """The helper functions that a way passes."""
+    """One step for each helper function on a way; of a long way the middle is left out."""
     shown = hops if len(hops) <= HOPS else (*hops[: HOPS // 2], *hops[-(HOPS - HOPS // 2) :])
     for hop in shown:
         yield definition_step("kernel", hop)
@@ -115,7 +115,7 @@ def _launch_steps(site: Site, note: str = "") -> Iterator[Step]:
 
 
 def call_step(call: OperatorCall) -> Step:
-    """An operator that a body calls."""
+    """The step for an operator that a body calls."""
     site = call.site
     assert site.called is not None
     note = site.called.operators[0] if len(site.called.operators) == 1 else " or ".join(site.called.operators[:4])
@@ -125,8 +125,8 @@ def call_step(call: OperatorCall) -> Step:
 
 
 def served(step: Step, key: str, names: Iterable[str], by_name: Mapping[str, Operator]) -> Step:
-    """A call, with a word about it when none of the operators that it may mean has a kernel for a key: for a dense tensor it fails then, or
-    falls back. Those for other layouts of the device are named.
+    """A step of a call, with a remark when none of the operators that it can mean has a kernel for a key: for a dense tensor it then fails or
+    falls back. Operators for other layouts of the device are named.
     """
     tables = [table for name in names if (table := _answering(name, key, by_name))]
     if not tables or not all(table.get(key, "missing") in UNSERVED for table in tables):
@@ -161,14 +161,14 @@ def way_steps(way: Way, metal: Sequence[Given] = ()) -> list[Step]:
 
 
 def noted(step: Step, note: str) -> Step:
-    """An entry with a note whose it is, unless it has one."""
+    """An entry's step with a note that says whose entry it is, unless it has a note already."""
     if step.role != "entry" or step.note.startswith("of "):
         return step
     return replace(step, note="; ".join(filter(None, (note, step.note))))
 
 
 def before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[Step]:
-    """The calls worth showing before the chain of one of them: that one, and those of the body itself before others."""
+    """The calls that are worth showing before the chain goes on through one of them: that one, and those that the body itself makes before it."""
     if len(calls) <= BEFORE:
         return calls
     named = [s for s in calls if _AS_SIGN not in s.note] or calls
@@ -179,8 +179,8 @@ def before(calls: list[Step], start: Defined, onward: tuple[Step, ...]) -> list[
 
 
 def trimmed(steps: list[Step], most: int) -> list[Step]:
-    """Steps cut to a length: operators that are only called go first, signs before the rest, sides of a switch last, and the code on the
-    device last of all. A call through which the chain goes on stays.
+    """Cut steps to a length: calls of operators are dropped first, those written as signs before others, cases of a switch last, and the code on
+    the device last of all. A call through which the chain goes on is kept.
     """
     followed = {step.note.partition(";")[0].removeprefix("of ") for step in steps if step.role == "entry"}
     spare = [n for n, step in enumerate(steps) if step.role == "calls" and followed.isdisjoint(step.note.partition(";")[0].split(" or "))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dispatch stubs: where each is declared and defined, and which kernel serves it on which device and CPU capability.
+"""Reads dispatch stubs: where each is declared and defined, and which kernel serves it on which device and CPU capability.
 
 The macros are those of aten/src/ATen/native/DispatchStub.h: which device or CPU capability each registers for, the tree's
 own definitions say. What `REGISTER_DISPATCH` means depends on the file: CUDA in a .cu, MPS in a .mm, a CPU kernel for each
@@ -46,13 +46,13 @@ class StubRegistration:
 
     @property
     def missing(self) -> bool:
-        """Whether it says on purpose that there is no kernel."""
+        """Whether it registers a nullptr: the device has no kernel on purpose."""
         return not self.kernel
 
 
 @dataclass(slots=True)
 class StubPlaces:
-    """Everything about one stub; two of one name may live in two namespaces (`copy_stub`)."""
+    """The declarations, definitions and registrations of one stub; two namespaces may each have a stub of one name (`copy_stub`)."""
 
     name: str
     namespace: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def is_stub_macro(name: str) -> bool:
 
 
 class Stubs:
-    """All stubs of a tree."""
+    """All dispatch stubs of a tree, found by name and namespace."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, list[StubPlaces]] = {}
@@ -76,7 +76,7 @@ class Stubs:
         return name in self.by_name
 
     def find(self, written: str, scope: tuple[str, ...]) -> StubPlaces | None:
-        """The stub that a name means inside a namespace."""
+        """The stub that a name means when it is written inside the namespace `scope`; None when there is no such stub."""
         known = self.by_name.get(bare(written), [])
         if len(known) < 2:
             return known[0] if known else None
@@ -85,7 +85,7 @@ class Stubs:
         return known[ranked[0][1]] if ranked else known[0]
 
     def place(self, written: str, scope: tuple[str, ...], *, create: bool) -> StubPlaces:
-        """The stub of a name, made if it is not known (or, with `create`, not known in this very namespace)."""
+        """The stub of a name; a new one when it is not known (or, with `create`, not known in this very namespace)."""
         name = bare(written)
         if create:
             for known in self.by_name.get(name, ()):
@@ -98,12 +98,12 @@ class Stubs:
         return made
 
     def all(self) -> list[StubPlaces]:
-        """All stubs, by name."""
+        """All stubs, sorted by name."""
         return [places for name in sorted(self.by_name) for places in self.by_name[name]]
 
 
 def stubs_of(files: Mapping[str, FileFacts], made: Mapping[str, tuple[MacroUse, ...]]) -> Stubs:
-    """All stubs of a tree; `made` are the uses that other macros make, by file."""
+    """Collect all dispatch stubs of a tree; `made` are the macro uses that come out of other macros, by file."""
     stubs = Stubs()
     targets = _targets_of(files)
     uses = [
@@ -168,7 +168,7 @@ def _served(macro: str, arguments: list[str], path: str, targets: Mapping[str, _
 
 
 def line_of(use: MacroUse, word: str) -> int:
-    """The line of a macro use that holds a word; its first line when none does."""
+    """The line of a macro use that contains a word; the first line of the use when none does."""
     if "\n" not in use.text:
         return use.line
     pattern = re.compile(rf"\b{re.escape(word)}\b")
@@ -198,7 +198,7 @@ def serving(places: StubPlaces, device: str, world: World) -> tuple[StubRegistra
 
 
 def as_values(stubs: Stubs) -> tuple[Stub, ...]:
-    """The stubs as the atlas keeps them."""
+    """The stubs as the atlas stores them."""
     return tuple(_value(places) for places in stubs.all())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One tree made ready for linking: its index, stubs and operators, and one search for each device."""
+"""Prepares one tree for linking: its index, stubs and operators, and one search for each device."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _SKIPPED = ("aten/src/ATen/native/quantized/cpu/qnnpack/", "aten/src/ATen/test/"
 
 
 def parse(text: str, path: str) -> FileFacts:
-    """The facts of an expansion, read like the file that it stands for."""
+    """The facts in the text of an expansion, scanned in the language of the file `path` that it is in."""
     return scan_cpp(text.encode(), language_of(path))
 
 
 @dataclass
 class Tree:
-    """Everything that linking asks of one tree; parts are worked out when first asked for."""
+    """Everything that linking needs of one PyTorch; each part is computed when it is first used."""
 
     operators: tuple[Operator, ...]
     facts: Mapping[str, FileFacts]
@@ -57,42 +57,42 @@ class Tree:
 
     @cached_property
     def files(self) -> Mapping[str, FileFacts]:
-        """The facts of C-family files."""
+        """The facts of C, C++, CUDA, Objective-C++ and Metal files, by path."""
         return {p: f for p, f in self.facts.items() if p.startswith(_CODE) and f.language != "Python"}
 
     @cached_property
     def macros(self) -> MacroTable:
-        """All macros, in the CUDA build's view."""
+        """All macro definitions, as the build for CUDA has them."""
         return MacroTable(self.files, World("cuda").allows)
 
     @cached_property
     def maker(self) -> Maker:
-        """Expansion of macros."""
+        """The expander of macros at namespace scope."""
         return Maker(self.macros, parse)
 
     @cached_property
     def made(self) -> Made:
-        """What macros make."""
+        """The definitions and registrations that macros at namespace scope make."""
         return self.maker.all(self.files, lambda path: path.startswith(_MADE) and not path.startswith(_SKIPPED))
 
     @cached_property
     def index(self) -> Index:
-        """All definitions."""
+        """The index of all definitions, those that macros make included."""
         return Index(self.files, self.made.definitions, self.maker.head)
 
     @cached_property
     def stubs(self) -> Stubs:
-        """All dispatch stubs."""
+        """All dispatch stubs, with their registrations."""
         return stubs_of(self.files, self.made.uses)
 
     @cached_property
     def has_kernels(self) -> bool:
-        """Whether the bodies of kernels are here: a wheel has headers only."""
+        """Whether this source has the bodies of kernels: a wheel has only headers."""
         return any(p.startswith("aten/src/ATen/native/") and p.endswith((".cpp", ".cu", ".mm")) for p in self.facts)
 
     @cached_property
     def metal(self) -> MetalKernels:
-        """All Metal kernels."""
+        """All Metal kernels, by the names that host code asks for."""
         return MetalKernels(self.files, self.macros)
 
     @cached_property
@@ -107,17 +107,17 @@ class Tree:
 
     @cached_property
     def by_name(self) -> Operators:
-        """Operators by their C++ names."""
+        """The operators, found by the names that C++ code calls them by."""
         return Operators(self.operators)
 
     @cached_property
     def bodies(self) -> Bodies:
-        """What bodies say on every device alike."""
+        """The bodies of functions, as far as they are the same on every device."""
         return Bodies(self.index, self.by_name, self.stubs, signs_of(self.files), self.source)
 
     @cached_property
     def written(self) -> dict[tuple[str, str], list[Operator]]:
-        """The operators of native_functions.yaml by namespace and base."""
+        """The operators of native_functions.yaml, by namespace and base name."""
         table: dict[tuple[str, str], list[Operator]] = {}
         for operator in self.operators:
             if operator.origin is Origin.YAML:
@@ -125,38 +125,38 @@ class Tree:
         return table
 
     def python_line(self, path: str, name: str, registered: int) -> int | None:
-        """The line of a Python function: the first of its name below its decorator, else the last above the statement."""
+        """The line of a Python function: the first of that name below its decorator, else the last one above the statement."""
         facts = self.facts.get(path)
         lines = sorted(d.line for d in facts.definitions if d.name == name) if facts is not None else []
         below = [line for line in lines if line >= registered]
         return below[0] if below else (lines[-1] if lines else None)
 
     def world(self, device: str) -> World:
-        """The build for a device."""
+        """The macros and switches of the build for a device."""
         if device not in self._worlds:
             self._worlds[device] = World(device, self.index.constants, self.open_switches)
         return self._worlds[device]
 
     def names(self, device: str) -> Names:
-        """Look-up for a device."""
+        """The look-up of C++ names for code that runs on a device."""
         if device not in self._names:
             self._names[device] = Names(self.index, self.world(device))
         return self._names[device]
 
     def entries(self, device: str) -> Entries:
-        """Entry resolution for a device."""
+        """The finder of the definitions that registrations name, for a device."""
         if device not in self._entries:
             self._entries[device] = Entries(self.index, self.names(device), self.world(device), device)
         return self._entries[device]
 
     def graph(self, device: str) -> CallGraph:
-        """The call graph for a device."""
+        """The classified calls of all bodies, for a device."""
         if device not in self._graphs:
             self._graphs[device] = CallGraph(self.index, self.names(device), self.by_name, self.stubs, self.bodies, self.world(device), device)
         return self._graphs[device]
 
     def search(self, key: str) -> Search:
-        """The search for a dispatch key: one a device, and one more where the key lets other layouts through."""
+        """The search for ways on a dispatch key: one for each device, and one more where the key is for another layout."""
         known = self._by_key.get(key)
         if known is None:
             known = self._by_key[key] = self._search(key)
@@ -171,5 +171,5 @@ class Tree:
 
 
 def tree_of(operators: Iterable[Operator], facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None) -> Tree:
-    """A tree for linking; `source` gives a file's text where facts do not carry it (Metal names in strings)."""
+    """Make a tree for linking; `source` gives a file's text where facts do not carry it (Metal names in strings)."""
     return Tree(tuple(operators), facts, source)

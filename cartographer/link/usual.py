@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What most people's calls answer to conditions that only the tree can tell of: those that ask a function for it, whose body says
+"""Judges conditions by what most people's calls answer, where only the tree can tell: conditions that call a function, whose body says
 which tensors it is true of (`use_mkldnn_matmul(a, b, c)` of aten/src/ATen/native/mkldnn/Matmul.cpp wants other types than float), and
 those that ask for a setting. Tensors are in order in memory, of float, neither small nor huge; one holds one matrix, a batch several.
 """
@@ -48,7 +48,7 @@ _ONE = {"==": int.__eq__, ">": int.__gt__, ">=": int.__ge__, "<=": int.__le__, "
 
 
 class Usual:
-    """Answers for the build of one device."""
+    """Answers to conditions for the tensors and settings that most people have, in the build for one device."""
 
     def __init__(self, bodies: Bodies, names: Names, world: World) -> None:
         self._bodies = bodies
@@ -58,7 +58,7 @@ class Usual:
         self._functions: dict[int, bool | None] = {}
 
     def cost(self, conditions: Conditions, inside: Defined) -> tuple[float, bool]:
-        """How much more, or less, a way costs under conditions in a function, where their texts alone tell otherwise; and whether most
+        """What conditions in a function add to, or take off, the cost of a way, beyond what their texts alone say; and whether most
         people's calls do not meet them.
         """
         answers = [self.answer(condition, inside) for condition in conditions]
@@ -67,7 +67,7 @@ class Usual:
         return unusual - sum(said for said, answer in told if answer), False in answers
 
     def answer(self, condition: str, inside: Defined, depth: int = 0) -> bool | None:
-        """Whether a condition holds for most people's calls, as far as functions and settings tell."""
+        """Whether a condition holds for most people's calls, as far as functions and settings tell; None when they do not."""
         if not _asks(condition):
             return None
         if condition.startswith("case "):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the local variables of a function are, as far as its text tells: lambdas, functors, aliases of classes."""
+"""Reads what the local variables of a function are, as far as its text tells: lambdas, functors, aliases of classes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto
 
 
 class Variables:
-    """Names that a function's body declares, each kind read when it is first asked for."""
+    """The names that a function's body declares; each kind is read when it is first asked for."""
 
     def __init__(self, text: str, first: int) -> None:
         """`text` is that of the function; `first` the line of the file with which it begins."""
@@ -55,7 +55,7 @@ class Variables:
 
     @cached_property
     def aliases(self) -> dict[str, str]:
-        """Names of `using` by the classes that they stand for."""
+        """Names that `using` declares, with the classes that they stand for."""
         return {m[1]: m[2] for m in _ALIAS.finditer(self.text)}
 
     @cached_property
@@ -70,7 +70,7 @@ class Variables:
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
-        """Variables that hold a lambda, by the lines of it; those that are set once."""
+        """Variables that hold a lambda and are set once, with the first and last line of the lambda."""
         found: dict[str, list[tuple[int, int]]] = {}
         for match in _LAMBDA.finditer(self.text):
             name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
@@ -100,12 +100,12 @@ class Variables:
 
     @cached_property
     def assigned(self) -> dict[str, str]:
-        """Variables by what they are set to, when it calls nothing."""
+        """Variables by name, with the text that they are set to when that calls nothing."""
         return {m[1]: m[2] for m in _ASSIGNED.finditer(self.text)}
 
     @cached_property
     def flags(self) -> dict[str, str]:
-        """Variables that hold whether a tensor is on a device: `const auto cpu = A.device() == kCPU;` -> `A.device() == kCPU`; and those
+        """Variables that hold whether a tensor is on a device: `const auto cpu = A.device() == kCPU;` -> `A.device() == kCPU`; and variables
         that hold whether an optional has a value.
         """
         found = ((m[1], m[2].strip()) for m in _FLAG.finditer(self.text))
@@ -128,8 +128,8 @@ class Variables:
 
     @cached_property
     def by_string(self) -> dict[tuple[str, str], dict[str, str]]:
-        """What variables are set to where a string is compared: `if (mode == "nearest") { kind = KindNearest; } else if …`, by the string's
-        name and text; those that are set nowhere else after their declaration.
+        """What variables are set to when a string has a value, by the string's name and that value: `if (mode == "nearest") { kind = KindNearest; } else if …`;
+        only variables that are set nowhere else after their declaration.
         """
         if ' == "' not in self.text:
             return {}
@@ -141,7 +141,7 @@ class Variables:
 
     @cached_property
     def results(self) -> dict[str, str]:
-        """Variables by the function whose result they hold."""
+        """Variables by name, with the function whose result they hold."""
         return {m[1]: m[2] for m in _RESULT.finditer(self.text)}
 
     @cached_property
@@ -150,7 +150,7 @@ class Variables:
         return {name.strip(): m[2] for m in _BINDING.finditer(self.text) for name in m[1].split(",")}
 
     def last_member(self, name: str) -> str:
-        """The last member that is called where a variable without a written type is set to an expression in brackets:
+        """The last member that is called in the expression in brackets that a variable without a written type is set to:
         `.sum` of `auto x = (a * b).sum(1);`.
         """
         for at in self.begun.get(name, ()):
@@ -160,7 +160,7 @@ class Variables:
 
     @cached_property
     def begun(self) -> dict[str, list[int]]:
-        """Variables without a written type by the places in the text where the expressions begin that they are set to."""
+        """Variables without a written type, with the offsets in the text at which the expressions begin that they are set to."""
         found: dict[str, list[int]] = {}
         for match in _BEGUN.finditer(self.text):
             found.setdefault(match[1], []).append(match.end())
@@ -236,7 +236,7 @@ class Variables:
         return self.meant(self.written_class(name))
 
     def meant(self, name: str) -> str:
-        """The class that a name stands for, through one alias."""
+        """The class that a name stands for, with at most one alias resolved."""
         return self.aliases.get(name, name)
 
     def __contains__(self, name: str) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ways of a function to the code that runs on the device, and the calls of operators on the way: what is kept of many."""
+"""The ways from a function to the code that runs on the device, the operators called on them, and which of many are kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CALLED = 60  # operator calls kept for each function
 
 
 class Way(NamedTuple):
-    """One way: the functions passed (the start is not among them), and the site that ends it, in `at`."""
+    """One way to the device: the functions passed (without the one where it starts), and the site that ends it, in the function `at`."""
 
     cost: float
     hops: tuple[Defined, ...]
@@ -33,7 +33,7 @@ class Way(NamedTuple):
 
     @property
     def launch(self) -> Way:
-        """The way on which the launch itself stands, launchers inside launchers passed."""
+        """The way that ends in the launch itself, inside any nested launchers."""
         way = self
         while way.launched is not None:
             way = way.launched
@@ -41,24 +41,24 @@ class Way(NamedTuple):
 
     @property
     def end(self) -> tuple[str, str, int, str]:
-        """What tells ways apart: where they end."""
+        """The key of where a way ends: two ways with the same end are one."""
         return (self.site.kind, self.site.path, self.site.line, self.site.name if self.site.kind == "stub" else "".join(self.site.texts))
 
 
 class OperatorCall(NamedTuple):
-    """A call of an operator, with the helper functions between the start and it."""
+    """A call of an operator, with the helper functions between the start of the way and the call."""
 
     site: Site
     hops: tuple[Defined, ...]
 
     @property
     def is_sign(self) -> bool:
-        """Whether it is written as a sign: arithmetic beside what is called by name."""
+        """Whether the call is written as a sign, `a + b`, and not by a name."""
         return self.site.call is not None and self.site.call.form == "sign"
 
 
 class Reach(NamedTuple):
-    """What a function gets to on one device."""
+    """The ways to the device and the operator calls of one function, on one device."""
 
     ways: tuple[Way, ...] = ()
     operators: tuple[OperatorCall, ...] = ()
@@ -77,7 +77,7 @@ def switched(ways: list[Way], begun: list[Conditions]) -> list[Way]:
 
 
 def under(outer: Site, inner: Site) -> Site:
-    """A site that is reached through another: the conditions of both are around it."""
+    """A site that is reached through another site, under the conditions of both."""
     if not outer.conditions and not outer.asks:
         return inner
     return inner._replace(asks=outer.asks | inner.asks, conditions=together(outer.conditions, inner.conditions))

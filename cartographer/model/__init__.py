@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What things are: values without behaviour of their own, shared by every stage."""
+"""The data model: frozen value types (operators, facts, schemas, changes, dates) that every stage takes and returns; they do no work of their own."""

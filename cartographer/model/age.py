@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How old things are: the dates of any lines of a tree, taken together."""
+"""Computes how old any set of source lines is, from the dated lines of a tree."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """The dates of some lines. All dates are ISO days of the commits that the lines came in by."""
+    """The dates of a set of lines, summed up. All dates are ISO days of the commits that the lines came in by."""
 
     lines: int
     dated: int  # lines with a known date
@@ -32,25 +32,24 @@ class Age:
     imported: int = 0  # lines that came in as a copy of foreign code: they are older than their date
 
     def share(self, era: str) -> float:
-        """The part of the dated lines that an era laid down."""
+        """The fraction (0 to 1) of the dated lines that came in during an era."""
         return dict(self.eras).get(era, 0) / self.dated if self.dated else 0.0
 
 
 @dataclass(frozen=True)
 class Ages:
-    """Answers about one dated tree; what they have in common is worked out once."""
+    """Answers questions about the age of lines in one dated tree; what the answers have in common is computed once."""
 
     strata: Strata
     _starts: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    _oldest: dict[tuple[str, int, int], str | None] = field(default_factory=dict, repr=False)
 
     def of(self, path: str, first: int, last: int) -> Age | None:
         """The age of the lines `first` to `last` (both counted in) of a file; None when the file has no dated lines."""
         dates = self.strata.files.get(path)
         if dates is None or not dates.runs:
             return None
-        if path not in self._starts:
-            self._starts[path] = (0, *accumulate(lines for lines, _ in dates.runs))
-        starts = self._starts[path]
+        starts = self._starts_of(path)
         owners: Counter[int] = Counter()
         for number in range(max(0, bisect_right(starts, first - 1) - 1), len(dates.runs)):
             if starts[number] >= last:
@@ -58,8 +57,25 @@ class Ages:
             owners[dates.runs[number][1]] += min(last, starts[number + 1]) - max(first - 1, starts[number])
         return self.summed(+owners)
 
+    def oldest(self, path: str, first: int, last: int) -> str | None:
+        """The day of the oldest of these lines, which is `of(path, first, last).oldest`; None when none is dated."""
+        at = (path, first, last)
+        if at not in self._oldest:
+            dates = self.strata.files.get(path)
+            runs, starts = (dates.runs, self._starts_of(path)) if dates is not None else ((), ())
+            begin, end = max(0, bisect_right(starts, first - 1) - 1), bisect_left(starts, last)
+            days = [self.strata.commits[commit][1] for _, commit in runs[begin:end] if commit >= 0]
+            self._oldest[at] = min(days, default=None)
+        return self._oldest[at]
+
+    def _starts_of(self, path: str) -> tuple[int, ...]:
+        """After how many lines each run of a file begins, and the number of all."""
+        if path not in self._starts:
+            self._starts[path] = (0, *accumulate(lines for lines, _ in self.strata.files[path].runs))
+        return self._starts[path]
+
     def of_files(self, paths: Iterable[str]) -> Age:
-        """The age of whole files, taken together."""
+        """The age of all lines of the given files, taken together."""
         owners: Counter[int] = Counter()
         for path in paths:
             if dates := self.strata.files.get(path):
@@ -68,7 +84,7 @@ class Ages:
         return self.summed(owners)
 
     def summed(self, owners: Mapping[int, int]) -> Age:
-        """The age of lines by commit (an index, -1 = unknown)."""
+        """The age of a set of lines, given as a number of lines per commit (an index into `Strata.commits`; -1 = unknown)."""
         total, known = sum(owners.values()), {commit: lines for commit, lines in owners.items() if commit >= 0}
         if not known:
             return Age(total, 0)
@@ -93,7 +109,7 @@ class Ages:
         )
 
     def era(self, day: str) -> str | None:
-        """The era that a day falls into."""
+        """The name of the era that an ISO day falls into; None when the history has no eras."""
         place = bisect_right([era.first for era in self.strata.eras], day) - 1
         return self.strata.eras[max(0, place)].name if self.strata.eras else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everything that is known about one pinned PyTorch."""
+"""The atlas as a value: everything that is known about one pinned PyTorch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Symbol(NamedTuple):
-    """A definition worth finding: function, class, kernel, macro, stub, Python function. A tree has a hundred thousand."""
+    """A definition worth finding: function, class, kernel, macro, stub, Python function. A tree has about a hundred thousand of them."""
 
     name: str
     qualname: str
@@ -32,7 +32,7 @@ class Symbol(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
-    """One scanned file."""
+    """One scanned file: its blob id, size in bytes, language, and how much of it the parser could not read."""
 
     path: str
     blob: str
@@ -106,7 +106,7 @@ class FileDates:
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """The dated ground, or why there is none."""
+    """The dates of all lines of a tree, or the reason why there are none."""
 
     level: str  # "lines" | "files" | "none"
     reason: str = ""  # why not more, and what to run
@@ -137,7 +137,7 @@ class Landmark:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """Something that we could not tell, with the reason; counted and shown."""
+    """Something that cartographer could not work out, with the reason; it is counted and shown."""
 
     stage: str
     subject: str
@@ -148,7 +148,7 @@ class Unresolved:
 
 @dataclass(frozen=True, slots=True)
 class Atlas:
-    """One version, whole: what `store` writes and everything else reads."""
+    """One version of PyTorch with all that was found out about it: what `store` writes and every reader gets."""
 
     source: SourceInfo
     tool_version: str

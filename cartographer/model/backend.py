@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dispatch keys of backends: the device that runs what they serve, and the order in which people ask for them."""
+"""Maps the dispatch keys of backends to devices, and sorts them in the order in which people ask for them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One change between two releases, and how much it matters."""
+"""One change between two releases, how much it matters, and which changes are shown as one line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChangePlace:
-    """Where the one or the other side says so."""
+    """A line in the old or the new release that shows the change."""
 
     side: str  # "old" | "new"
     path: str
@@ -35,7 +35,7 @@ class ChangePlace:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of one operator. `id` is one of the ids of the published format."""
+    """One change of one operator. `id` is one of the ids in the published format of `cartographer diff --format json`."""
 
     id: str
     level: Level
@@ -72,7 +72,7 @@ _OF_KEYS = ("dispatch-", "effective-", "kernel-changed")  # kinds that are of on
 
 
 def folded(changes: Iterable[Change]) -> tuple[list[Change], list[tuple[str, str, int]]]:
-    """(the changes to show one by one, the folds: (id, why, how many)); a fold of one is shown."""
+    """Split changes into those to show one by one, and folds (id, why, how many); a fold that would hold a single change shows that change."""
     counts: Counter[tuple[str, str]] = Counter()
     keys: dict[tuple[str, str], Counter[str]] = {}
     kept: list[Change] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What two whole atlases are compared by, beyond their operator lists."""
+"""What two whole atlases are compared by, beyond their operator lists: bindings, kernels, Nodes and function bodies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ComparedOperator:
 
 @dataclass(frozen=True, slots=True)
 class ComparedAtlas:
-    """One side. `bodies`: path -> line of a step -> the statements of the function there, as `compare.bodies` packs them."""
+    """What is compared of one atlas. `bodies`: path -> line of a step -> the statements of the function there, as `compare.bodies` packs them."""
 
     operators: Mapping[str, ComparedOperator]
     bodies: Mapping[str, Mapping[int, bytes]] = field(default_factory=dict)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What PyTorch's yaml files declare, one value a row, with the line each key stands on.
+"""The rows of PyTorch's yaml files as values, with the line that each key is on.
 
 native_functions.yaml, derivatives.yaml, tags.yaml (all under aten/src/ATen/native or tools/autograd) and
 deprecated.yaml; the meaning of the keys is that of torchgen/model.py and tools/autograd/load_derivatives.py.
@@ -44,7 +44,7 @@ class UfuncInnerLoop:
 
 @dataclass(frozen=True, slots=True)
 class NativeFunction:
-    """One row of native_functions.yaml."""
+    """One row of native_functions.yaml: the declaration of an operator overload."""
 
     schema: FunctionSchema
     place: Location  # of the `- func:` line; end_line is the row's last
@@ -70,7 +70,7 @@ class NativeFunction:
 
     @property
     def name(self) -> OperatorName:
-        """Of the schema."""
+        """The operator's name, as its schema has it."""
         return self.schema.name
 
     @property
@@ -104,7 +104,7 @@ class DerivativeSet:
 
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """One row of derivatives.yaml."""
+    """One row of derivatives.yaml: the gradient formulas of an operator overload."""
 
     schema: FunctionSchema
     place: Location
@@ -115,13 +115,13 @@ class Derivative:
 
     @property
     def name(self) -> OperatorName:
-        """Of the schema."""
+        """The operator's name, as its schema has it."""
         return self.schema.name
 
 
 @dataclass(frozen=True, slots=True)
 class TagRow:
-    """One row of tags.yaml."""
+    """One row of tags.yaml: a tag that operators may carry, with its description."""
 
     tag: str
     description: str
@@ -143,14 +143,14 @@ class DeprecatedSignature:
 
     @property
     def call(self) -> tuple[str, ...]:
-        """The arguments of that call, names of the schema or constants."""
+        """The arguments of that C++ call: names from the schema, or constants."""
         inner = self.aten.partition("(")[2].rpartition(")")[0]
         return tuple(part.strip() for part in inner.split(",") if part.strip())
 
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """All rows of one PyTorch, each file in its own order."""
+    """All rows of the yaml files of one PyTorch, those of each file in the order of that file."""
 
     functions: tuple[NativeFunction, ...]
     derivatives: tuple[Derivative, ...] = ()

@@ -27,7 +27,7 @@ _PLACE = {words: number for number, words in enumerate(OUTCOMES)}
 
 
 def by_outcome(dispatch: Mapping[str, str]) -> list[tuple[str, tuple[str, ...]]]:
-    """Runtime keys by what serves them, the most telling first; words that the dispatcher does not know (what a wheel leaves open) come last."""
+    """Group runtime keys by what serves them, in the order of `OUTCOMES`; words that the dispatcher does not know (what a wheel leaves open) come last."""
     found: dict[str, list[str]] = {}
     for key, outcome in dispatch.items():
         found.setdefault(outcome, []).append(key)
@@ -47,7 +47,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class KeyRules:
-    """The dispatch keys of one PyTorch and the rules between them."""
+    """The dispatch keys of one PyTorch and the rules between them: what the dispatcher needs to fill its table."""
 
     functionality: tuple[str, ...]  # from the innermost layer (backends) to the outermost
     per_backend: Mapping[str, str]  # functionality that exists once a backend: its name -> prefix of its runtime keys
@@ -66,11 +66,11 @@ class KeyRules:
     lines: Mapping[str, int] = field(default_factory=dict)  # where each key stands in DispatchKey.h
 
     def key(self, name: str) -> str:
-        """The first name of a key that has several."""
+        """The main name of a dispatch key that has several: `Autocast` -> `AutocastCUDA`."""
         return self.same.get(name, name)
 
     def is_backend(self, functionality: str) -> bool:
-        """Whether a functionality key is one of kernels: those that stand below BackendSelect in DispatchKey.h."""
+        """Whether a functionality key is that of a backend with kernels: these come before BackendSelect in DispatchKey.h."""
         if functionality not in self.functionality or "BackendSelect" not in self.functionality:
             return functionality in self.per_backend
         return self.functionality.index(functionality) < self.functionality.index("BackendSelect")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinds of change in words, and what readers do with each: the levels, and bookkeeping apart from what is worth knowing."""
+"""The kinds of change: their titles, their order, and which of them are bookkeeping that no caller notices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Part(IntEnum):
-    """A part of a comparison. Bookkeeping is information too: PyTorch writes the same down otherwise, and no call meets it."""
+    """A part of a comparison, from bookkeeping (PyTorch declares the same thing differently, no caller notices) to changes that break callers."""
 
     BOOKKEEPING = 0
     INFO = 1
@@ -60,12 +60,12 @@ ORDER = (
 
 
 def title(kind: str) -> str:
-    """A kind, or a group of kinds, in words."""
+    """The title of a kind of change, or of a group of kinds, in words; an unknown kind is its own title."""
     return _TITLES.get(kind, kind)
 
 
 def part_of(change: Change) -> Part:
-    """Where a change is told: by its level, and what says nothing to a caller as bookkeeping."""
+    """The part of a comparison that a change belongs to: its level, or BOOKKEEPING when no caller would notice it."""
     if change.level > Level.INFO:
         return Part(change.level + 1)
     if change.id in _GAINED:
@@ -76,7 +76,7 @@ def part_of(change: Change) -> Part:
 
 
 def operators_by_part(comparison: Comparison) -> Counter[Part]:
-    """How many operators have their worst change in each part."""
+    """For each part, the number of operators whose most serious change is in it."""
     worst: dict[str, Part] = {}
     for change in comparison.changes:
         worst[change.op] = max(worst.get(change.op, Part.BOOKKEEPING), part_of(change))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators over the releases that were looked at: when each came, what changed, when it went."""
+"""The lineage of operators: the release in which each was added, those in which it changed, and the one in which it was removed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVER = "unknown before"  # of an operator that the first release has
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """What became of every operator. Without `releases` only one release was read."""
+    """What happened to every operator over several releases. `releases` is empty when only one release was read."""
 
     releases: tuple[str, ...] = ()  # tags, in the order of versions
     first: frozenset[str] = frozenset()  # operators of the first one: before it nothing is known
@@ -69,13 +69,13 @@ class Lineage:
 
 
 def word_of(change_id: str, fold: str) -> str:
-    """The word for a change in the line of history; "" when the line leaves it out."""
+    """The word for a change, by its id, in an operator's line of history; "" when that line leaves it out."""
     word = next((word for start, word in _WORDS if change_id.startswith(start)), "")
     return "respelled" if word == "schema" and fold else "" if fold else word
 
 
 def joined(releases: Iterable[str], first: frozenset[str], steps: Iterable[Mapping[str, Iterable[str]]], unread: Iterable[str] = ()) -> Lineage:
-    """A lineage from what changed in each step from one release to the next."""
+    """Build a lineage from what changed in each step from one release to the next."""
     events: dict[str, list[tuple[int, str]]] = {}
     for number, step in enumerate(steps, 1):
         for name, words in step.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A place in PyTorch's repository, and the languages of its files."""
+"""Locations in PyTorch's repository, and the languages of its files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Location:
 
 
 class Language(Enum):
-    """What a scanned file is written in."""
+    """The language that a scanned file is written in."""
 
     CPP = "C++"
     C = "C"
@@ -42,7 +42,7 @@ _BY_SUFFIX = {
 
 
 def language_of(path: str) -> Language:
-    """The language of a file, by its name; `python_variable_methods.cpp.in` counts as C++, `x.pyi.in` as Python."""
+    """The language of a file, by its file name: `python_variable_methods.cpp.in` is C++, `x.pyi.in` is Python."""
     name = path.removesuffix(".in").removesuffix("/.").rstrip("/")  # the folder's, of a file that is called `.in`
     stem, dot, ending = name.rpartition("/")[2].rpartition(".")
     return _BY_SUFFIX.get(dot + ending.lower(), Language.OTHER) if stem else Language.OTHER

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two texts side by side, with the words marked that differ."""
+"""Marks the words that differ between two texts, for showing them side by side."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Pieces = tuple[tuple[bool, str], ...]
 
 
 def marked(old: str, new: str) -> tuple[Pieces, Pieces]:
-    """Both texts in pieces, True where they differ."""
+    """Split both texts into pieces (differs, text), where `differs` is True for the words that the other text does not have."""
     left, right = _WORD.findall(old), _WORD.findall(new)
     pieces_old: list[tuple[bool, str]] = []
     pieces_new: list[tuple[bool, str]] = []

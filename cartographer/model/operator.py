@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One operator overload as an atlas knows it: the sum of what all stages found."""
+"""One operator overload as an atlas knows it: all that the stages found out about it, together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Origin(Enum):
 
 
 class Status(Enum):
-    """The three answers; they are different and look different."""
+    """The three answers to where a kernel is: found, there is none, or cannot be told. Readers show each in its own way."""
 
     RESOLVED = "resolved"
     NONE = "none"
@@ -45,7 +45,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class CppNames:
-    """The C++ names of an operator."""
+    """The names by which C++ calls an operator; None where it has no function or no method."""
 
     op: str  # at::_ops::add_Tensor
     function: str | None  # at::add
@@ -69,7 +69,7 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step on the way down to the device."""
+    """One step on the way from the dispatcher down to the device: a symbol with its line and the part that it plays."""
 
     role: str  # entry | stub | registration | kernel | device | library | calls
     symbol: str
@@ -84,7 +84,7 @@ ONLY_RAISES = "it only raises an error"  # in the note of an entry
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """From the function that the dispatcher calls down to the code that runs, for one backend."""
+    """The way from the function that the dispatcher calls down to the code that runs, for one operator on one backend."""
 
     status: Status
     reason: str | None = None
@@ -92,13 +92,13 @@ class Chain:
 
     @property
     def only_raises(self) -> bool:
-        """Whether there is a kernel, and all that it does is to say that there ought to be another one."""
+        """Whether the kernel only raises an error that says that a real one is missing."""
         return bool(self.steps) and ONLY_RAISES in self.steps[0].note
 
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A function that a derivative formula calls."""
+    """A C++ function that a derivative formula calls, with its definition."""
 
     symbol: str
     place: Location
@@ -106,7 +106,7 @@ class Helper:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """The derivative with respect to some arguments: `names` as in the yaml row, the formula's text."""
+    """The derivative with respect to the arguments in `names`, as derivatives.yaml has it."""
 
     names: tuple[str, ...]
     text: str
@@ -117,7 +117,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Autograd:
-    """The way back of an operator."""
+    """The backward side of an operator: its autograd Nodes, the formula and what is saved for it."""
 
     nodes: tuple[str, ...]
     formula: Location | None
@@ -130,7 +130,7 @@ class Autograd:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A functionality layer that a call passes, from the outside in."""
+    """A functionality key of the dispatcher that a call passes before it gets to a backend; an operator has them from the outermost to the innermost."""
 
     key: str
     acts: bool
@@ -140,7 +140,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One overload, whole."""
+    """One operator overload with everything that an atlas knows about it."""
 
     name: str  # aten::add.Tensor
     schema: str
@@ -167,13 +167,15 @@ class Operator:
 
     @property
     def namespace(self) -> str:
+        """The namespace of the operator: `aten` of `aten::add_.Tensor`."""
         return self.name.partition("::")[0]
 
     @property
     def base(self) -> str:
-        """`add_` of `aten::add_.Tensor`: the name without namespace and overload, in-place underscore kept."""
+        """The name without namespace and overload, with its in-place underscore: `add_` of `aten::add_.Tensor`."""
         return self.name.partition("::")[2].partition(".")[0]
 
     @property
     def overload(self) -> str:
+        """The overload's name, `Tensor` of `aten::add_.Tensor`; "" for the overload without a name."""
         return self.name.partition("::")[2].partition(".")[2]

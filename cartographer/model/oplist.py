@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The operator list of one release, as plain values: all that two releases are compared by."""
+"""The operator list of one release as plain values: what two releases are compared by."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DerivativeRow:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """One overload as the yaml files of a release declare it, or as torchgen adds it."""
+    """One overload as the yaml files of a release declare it, or as torchgen generates it."""
 
     name: str  # aten::add.Tensor
     schema: str  # as torch prints it, without the namespace
@@ -52,7 +52,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class OperatorList:
-    """All operators of one release."""
+    """All operators of one release, with what is needed to compare it with another one."""
 
     version: str  # "2.11.0"
     tag: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operator names and function schemas: parse and print without loss.
+"""Parses operator names and function schemas, and prints them again without loss.
 
 The rules are those of torchgen/model.py (FunctionSchema, OperatorName) and of
 torch/csrc/jit/frontend/function_schema_parser.cpp. Releases before 1.3 spell C++ types
@@ -19,7 +19,7 @@ from cartographer.errors import DeclarationError
 
 
 class SchemaError(DeclarationError):
-    """A function schema that cannot be parsed."""
+    """Raised for a text that is not a function schema, with the part that cannot be parsed."""
 
 
 class SchemaKind(Enum):
@@ -47,7 +47,7 @@ _ELEMENT = re.compile(r"^(.*?)((?:\[\d*\]|\?)*)$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class OperatorName:
-    """`aten::add_.Tensor`: namespace (empty when not written), base with its underscore, overload."""
+    """An operator's name, `aten::add_.Tensor`: namespace (empty when not written), base with its underscore, overload."""
 
     base: str
     overload: str = ""
@@ -55,7 +55,7 @@ class OperatorName:
 
     @staticmethod
     def parse(text: str) -> OperatorName:
-        """The name in `text`; raises SchemaError when it is none."""
+        """Parse an operator's name; raises SchemaError when `text` is not one."""
         found = _NAME.fullmatch(text.strip())
         if found is None:
             raise SchemaError(f"not an operator name: {text.strip()!r}")
@@ -67,7 +67,7 @@ class OperatorName:
 
     @property
     def full(self) -> str:
-        """With its namespace; `aten` when none is written, as in native_functions.yaml."""
+        """The name with its namespace, `aten` when none is written, as in native_functions.yaml."""
         return str(self) if self.namespace else f"aten::{self}"
 
     @property
@@ -104,7 +104,7 @@ class OperatorName:
 
 @dataclass(frozen=True, slots=True)
 class AliasSet:
-    """`a! -> *`: the alias sets before and after the call, and whether it is written to."""
+    """An alias annotation such as `a! -> *`: the alias sets before and after the call, and whether the argument is written to."""
 
     before: tuple[str, ...]
     write: bool = False
@@ -112,7 +112,7 @@ class AliasSet:
 
     @staticmethod
     def parse(text: str) -> AliasSet:
-        """The alias set in `text`, which is what stands between the parentheses."""
+        """Parse an alias annotation; `text` is what is between the parentheses."""
         before, _, after = text.replace(" ", "").partition("->")
         sets = before.rstrip("!")
         return AliasSet(tuple(sets.split("|")), before.endswith("!"), tuple(after.split("|")) if after else ())
@@ -183,13 +183,13 @@ class Argument(_Typed):
 
     @property
     def is_out(self) -> bool:
-        """An argument to write results into: keyword-only and mutable (torchgen, Note [is_out_fn])."""
+        """Whether results are written into it: it is keyword-only and mutable (torchgen, Note [is_out_fn])."""
         return self.kwarg_only and self.is_write
 
 
 @dataclass(frozen=True, slots=True)
 class Return(_Typed):
-    """One returned value; `name` is empty when it has none."""
+    """One return value of a schema; `name` is empty when the value has none."""
 
     def __str__(self) -> str:
         return f"{self.type_text} {self.name}" if self.name else self.type_text
@@ -197,7 +197,7 @@ class Return(_Typed):
 
 @dataclass(frozen=True, slots=True)
 class FunctionSchema:
-    """`add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`. `text` is the schema as written."""
+    """A function schema, `add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`. `text` is the schema as written."""
 
     name: OperatorName
     arguments: tuple[Argument, ...]
@@ -209,7 +209,7 @@ class FunctionSchema:
 
     @staticmethod
     def parse(text: str) -> FunctionSchema:
-        """The schema in `text`; raises SchemaError, with the offending part, when it is none."""
+        """Parse a function schema; raises SchemaError, with the part that cannot be parsed."""
         head, opening, rest = text.partition("(")
         if not opening:
             raise SchemaError(f"not a function schema, there is no '(': {text.strip()!r}")
@@ -249,17 +249,17 @@ class FunctionSchema:
 
     @property
     def positional(self) -> tuple[Argument, ...]:
-        """Arguments before `*`."""
+        """The arguments before `*`, which may be given by position."""
         return tuple(a for a in self.arguments if not a.kwarg_only)
 
     @property
     def kwarg_only(self) -> tuple[Argument, ...]:
-        """Arguments after `*`, outputs excluded."""
+        """The keyword-only arguments (after `*`), without those that the operator writes to."""
         return tuple(a for a in self.arguments if a.kwarg_only and not a.is_write)
 
     @property
     def out(self) -> tuple[Argument, ...]:
-        """Arguments to write results into."""
+        """The out arguments, into which the operator writes its results."""
         return tuple(a for a in self.arguments if a.is_out)
 
     @property
@@ -269,7 +269,7 @@ class FunctionSchema:
 
     @property
     def kind(self) -> SchemaKind:
-        """Functional, in place, out, mutable or scratch (torchgen/model.py, FunctionSchema.kind)."""
+        """The kind of the schema: functional, in place, out, mutable or scratch (torchgen/model.py, FunctionSchema.kind)."""
         if self.name.inplace:
             return SchemaKind.INPLACE
         if out := self.out:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A schema as a running torch prints it: types folded, defaults evaluated.
+"""Prints a schema as a running torch does: types folded, defaults evaluated.
 
 The rules are those of operator<< in aten/src/ATen/core/function_schema.h and function_schema.cpp, of the parser's table
 of types (torch/csrc/jit/frontend/schema_type_parser.cpp) and of how IValues print (aten/src/ATen/core/ivalue.cpp).

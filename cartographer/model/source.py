@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was read: the kind of source, the release and the commit."""
+"""Describes the source of a PyTorch (clone, folder or wheel), and the interface by which stages read its files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SourceKind(Enum):
 
 
 class Availability(Enum):
-    """Why a path gives no bytes."""
+    """Whether the bytes of a path can be read from a tree, and if not, why."""
 
     PRESENT = "present"
     ABSENT = "absent"  # this PyTorch has no such file
@@ -31,7 +31,7 @@ class Availability(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SourceInfo:
-    """One pinned PyTorch."""
+    """Which PyTorch was read: its version, tag and commit, and where it was read from."""
 
     kind: SourceKind
     version: str  # "2.6.0"
@@ -42,7 +42,7 @@ class SourceInfo:
 
     @property
     def is_demo(self) -> bool:
-        """Whether this is the small repository of our own, which lies in somebody's cache."""
+        """Whether this is the small demo repository that `build --demo` makes in the cache."""
         return re.search(r"[\\/]demo[\\/]mini_torch-[0-9a-f]{8}\.git$", self.described) is not None
 
 
@@ -79,7 +79,7 @@ class Tree(Protocol):
 
     @property
     def info(self) -> SourceInfo:
-        """What was read."""
+        """Which PyTorch this tree is, and where it was read from."""
 
     def files(self) -> tuple[TreeFile, ...]:
         """All files, sorted by path; paths are those of PyTorch's repository whatever the source."""
@@ -91,11 +91,11 @@ class Tree(Protocol):
         """(path, bytes) in the order asked for; unreadable ones are left out (see `availability`)."""
 
     def availability(self, path: str) -> Availability:
-        """Whether, and if not why, a path gives bytes."""
+        """Whether the bytes of a path can be read, and if not, why."""
 
 
 def is_carried(path: str) -> bool:
-    """Whether wheels carry every file of this kind, so that one which is not there does not exist."""
+    """Whether wheels carry every file of this kind, so that a file which the wheel lacks does not exist in the release."""
     return bool(re.fullmatch(
         r"(?:torch|functorch)/.*\.py|torchgen/(?!packaged/).*\.py|tools/autograd/(?:.*\.py|.*\.yaml|templates/.*)"
         r"|aten/src/ATen/(?:native/[^/]*\.yaml|templates/.*)", path, re.DOTALL,

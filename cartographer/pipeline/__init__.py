@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The stages in order: `building` makes an atlas, `releases` compares two PyTorches. The only place where stages meet."""
+"""Runs the stages in order: `building` makes an atlas, `releases` compares two PyTorches. The only place where stages meet."""

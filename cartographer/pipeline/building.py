@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a request to an atlas on disk: what is there already, what is read anew, and how it takes its place."""
+"""Builds an atlas on disk from a request: finds what is there already, reads the rest, and replaces the old atlas by the new one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LIBRARIES = (*facts.PARSERS, *lists.READERS, "networkx", "jinja2", "markdown-it-
 
 @dataclass(frozen=True, slots=True)
 class BuildRequest:
-    """What to build and where to."""
+    """What to build (the source of a PyTorch) and how, and the folder to write the atlas to."""
 
     source: SourceRequest
     out: Path | None = None  # default: a folder with the tag's name on the shelf
@@ -57,9 +57,9 @@ class BuildRequest:
 @collector_at_rest()
 @none_left()
 def build(request: BuildRequest, progress: Progress | None = None) -> Path:
-    """Build one atlas; returns the folder that holds atlas.db and index.html.
+    """Build one atlas; returns the folder that contains atlas.db and index.html.
 
-    Whatever stood there stays whole until the new one is complete. Raises CartographerError.
+    An atlas that was there before stays whole until the new one is complete. Raises CartographerError.
     """
     progress = progress or SilentProgress()
     cache = Cache(request.source.cache)
@@ -104,17 +104,17 @@ def _build(request: BuildRequest, cache: Cache, progress: Progress) -> Path:
 
 
 def lock_of(out: Path) -> str:
-    """The name of the lock that whoever writes to a folder holds."""
+    """The name of the lock that every process that writes to a folder holds."""
     return f"atlas-{hashlib.sha256(os.fsencode(out.absolute())).hexdigest()[:16]}"
 
 
 def folder_of(tag: str) -> str:
-    """A tag as the name of one folder: `ciflow/trunk/1` is none."""
+    """The name of the folder for a tag: one path segment, also for a tag with slashes such as `ciflow/trunk/1`."""
     return tag.replace("/", "-").replace("\\", "-").lstrip(".") or "untagged"
 
 
 def has_pages(out: Path) -> bool:
-    """Whether a site of ours stands in a folder."""
+    """Whether a folder holds the HTML pages of an atlas."""
     from cartographer.render.known import STATUS
 
     return (out / STATUS).is_file()
@@ -130,7 +130,7 @@ def _check_front(out: Path) -> None:
 
 
 def settle_alone(fresh: Path, out: Path, progress: Progress) -> None:
-    """A database without pages takes its place: pages that stand there were drawn from another one, and go."""
+    """Move a database without pages to its place; pages that are there were drawn from another database, and are removed."""
     if not has_pages(out):
         writer.settle(fresh)
         return
@@ -141,7 +141,7 @@ def settle_alone(fresh: Path, out: Path, progress: Progress) -> None:
 
 
 def releases_of(tree: Tree, beside: Sequence[Release], cache: Cache) -> tuple[Release, ...]:
-    """The releases that a tree's operators are followed over: itself, those of its repository, and those that are given."""
+    """The releases over which a tree's operators are followed: itself, those of its repository, and the given ones (`beside`)."""
     access = history_repository(tree, cache)
     of_clone = lineage.of_repository(Path(access.git_dir)) if access is not None else ()
     own = lineage.of_tree(tree)
@@ -152,7 +152,7 @@ def releases_of(tree: Tree, beside: Sequence[Release], cache: Cache) -> tuple[Re
 
 
 def pages_digest(followed: Lineage, said: verified.Verified | None, *, collected: bool) -> str:
-    """What the pages of an atlas are drawn from beside its database's inputs."""
+    """A digest of what the pages of an atlas are drawn from, beside the inputs of its database."""
     return hashlib.sha256(msgspec.json.encode([followed, said, collected], order="deterministic")).hexdigest()[:20]
 
 
@@ -171,7 +171,7 @@ def _pages_of(out: Path) -> str:
 
 
 def inputs_digest(tree: Tree) -> str:
-    """What an atlas is made from, as one digest: every blob of the tree, its commit and history, and this program."""
+    """A digest of all that an atlas is made from: every blob of the tree, its commit and history, and this program."""
     access = history_repository(tree)
     told = msgspec.json.encode([tree.info, access, __version__])
     digest = hashlib.sha256(told)
@@ -183,7 +183,7 @@ def inputs_digest(tree: Tree) -> str:
 
 def render(fresh: Path, out: Path, progress: Progress, *, workers: int, collected: bool = False, written: Atlas | None = None,
            keeper: Keeper | None = None) -> None:  # fmt: skip
-    """The site of a database that stands beside its place; when all is drawn, both take their places together.
+    """Draw the pages of a new database that waits beside its final place; when all are drawn, both are moved there together.
 
     `written`: what the database holds, if that is at hand; `keeper`: what keeps compiled templates.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several releases in one folder: each built with the others' lists at hand, then compared with its neighbours and listed."""
+"""Builds several releases into one folder: each one with the others' operator lists at hand; then compares neighbours and lists all."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ STATE = ".releases.json"  # what the plates were drawn from, and the counts that
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A release that could not be built."""
+    """A release that could not be built, with the error."""
 
     name: str
     error: CartographerError
 
 
 def is_shelf(folder: Path) -> bool:
-    """Whether a folder holds atlases, each under its tag, and lists them."""
+    """Whether a folder is a collection: it holds atlases, each under its tag, and a list of them."""
     from cartographer.render.collection import is_collection
 
     return is_collection(folder)
 
 
 def check_shelf(root: Path) -> None:
-    """Raise UsageError when a folder holds one atlas itself, or a page of somebody else's, where the list of several would stand."""
+    """Raise UsageError when a folder cannot become a collection: it holds one atlas itself, or somebody else's page where the list would be."""
     from cartographer.render.known import check_front
 
     if (root / database.FILE_NAME).is_file():
@@ -67,10 +67,10 @@ def build_all(
     requests: Sequence[SourceRequest], root: Path, progress: Progress, *, workers: int = 2, pages: int | None = None,
     built: Callable[[Path], object] = lambda _: None,
 ) -> tuple[Failed, ...]:
-    """Build each release into `root`/<tag>, oldest first; `built` is told of each. One that fails does not stop the others.
+    """Build each release into `root`/<tag>, oldest first, and call `built` for each. One that fails does not stop the others.
 
-    `pages`: draw those of so many of the newest alone, by default of all as long as they are few; the others are databases, for
-    look-ups and comparisons, and for `serve`, which draws their pages as they are read.
+    `pages`: draw the pages of only so many of the newest releases (by default of all, as long as they are few); each other release is a
+    database for look-ups and comparisons, and for `serve`, which draws its pages when they are read.
     """
     check_shelf(root)
     given = _in_order(requests)
@@ -108,7 +108,7 @@ def _in_order(requests: Sequence[SourceRequest]) -> list[SourceRequest]:
 
 
 def shelf(root: Path) -> tuple[Path, ...]:
-    """The atlases of a folder, oldest first: those that stand under their own tags."""
+    """The atlases of a folder, oldest first: those that are in a folder named after their own tag."""
     found = []
     for path in root.glob(f"[!.]*/{database.FILE_NAME}"):
         with suppress(CartographerError), doubting(path), Reader(path) as reader:
@@ -118,10 +118,10 @@ def shelf(root: Path) -> tuple[Path, ...]:
 
 
 def every_release(repo: str | None, sources: Sequence[str], progress: Progress, *, offline: bool = False) -> tuple[SourceRequest, ...]:
-    """What --all-releases means: the wheels that are given, or the release tags of a clone or of the public repository;
+    """The requests that --all-releases means: the wheels that are given, or the release tags of a clone or of the public repository;
     `offline`: of its clone in the cache.
 
-    Where there are tags from v1.0 on, older ones are left out: their operators stand in no list that can be read.
+    Where there are tags from v1.0 on, older ones are left out: most of their operators are in no list that can be read.
     """
     if sources:
         wheels = [wheel for path in map(Path, sources) for wheel in (sorted(path.glob("torch-*.whl")) if path.is_dir() else [path])]
@@ -130,7 +130,7 @@ def every_release(repo: str | None, sources: Sequence[str], progress: Progress, 
         return tuple(SourceRequest(source=str(wheel)) for wheel in wheels)
     git_dir = find_git_dir(Path(repo)) if repo else None
     if repo and git_dir is None and Path(repo).exists():  # no address either
-        raise CheckoutError("not a git repository", where=repo, hint="--repo takes the path or URL of a clone of PyTorch; unpacked trees go to --source, one by one.")
+        raise CheckoutError("not a git repository", where=repo, hint="--repo takes the path or URL of a clone of PyTorch; unpacked trees go to --source, one by one")
     known = repository_refs(Git(git_dir)) if git_dir else remote_tags(repo, progress, offline=offline)
     tags = sorted((ref.removeprefix("refs/tags/") for ref in known if ref.startswith("refs/tags/")), key=refs.release_order)
     releases = [tag for tag in tags if refs.is_release(tag)]
@@ -143,7 +143,7 @@ def every_release(repo: str | None, sources: Sequence[str], progress: Progress, 
 
 
 def refresh(root: Path, progress: Progress) -> None:
-    """Bring plates, the list and the switcher's files up to what stands in the folder."""
+    """Draw the comparison pages, the list and the switcher's files of a collection anew, so that they fit the atlases in it."""
     from cartographer.render.collection import draw_list
 
     folders = shelf(root)
@@ -164,7 +164,7 @@ def refresh(root: Path, progress: Progress) -> None:
 
 
 def state_of(root: Path) -> dict[str, dict[str, object]]:
-    """What the comparisons of a folder's releases came to, by tag."""
+    """The kept results of the comparisons between the releases of a folder, by tag."""
     try:
         found = json.loads((root / STATE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -211,7 +211,7 @@ def _draw(folder: Path, sides: Sides, before: Path | None, after: Path | None) -
 
 
 def shelved(folder: Path, told: dict[str, object], *, pages: bool) -> Shelved:
-    """A release as the list shows it; `told` is what the comparison with the one before came to."""
+    """A release as the list of a collection shows it; `told` is the kept result of its comparison with the release before."""
     from cartographer.render.collection import Shelved
 
     with Reader(folder) as reader:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The operator lists of many releases -> what became of every operator. What one step changed is kept by content: of
-thirty releases that were looked at before, none is read again.
+"""Follows operators over the operator lists of many releases. What changed in each step is kept in the cache by content, so that
+no release is read twice.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _Step = dict[str, tuple[str, ...]]  # operator -> words
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release whose operator list can be had."""
+    """A release whose operator list can be read, from whatever source."""
 
     tag: str
     key: str  # changes whenever its list would; "" when it has none
@@ -53,7 +53,7 @@ class Release:
 
 
 def of_repository(git_dir: Path) -> tuple[Release, ...]:
-    """All releases of a clone, oldest first; no tree is opened."""
+    """All releases of a clone, oldest first; none of their trees is opened."""
     commits = {ref.removeprefix("refs/tags/"): commit for ref, commit in repository_refs(Git(git_dir)).items() if ref.startswith("refs/tags/")}
     tags = sorted((tag for tag in commits if refs.is_release(tag)), key=refs.release_order)
     paths = (*declarations.WANTED, *dict.fromkeys(_root(glob) for glob in generators.WANTED))
@@ -76,13 +76,13 @@ def _root(glob: str) -> str:
 
 
 def of_tree(tree: Tree) -> Release:
-    """The release that a tree holds."""
+    """The release that an open tree holds."""
     wanted = [f for f in tree.files() if f.path in declarations.WANTED or generators.matches(f.path)]
     return Release(tree.info.tag, _digest(*(f"{f.path} {f.blob}" for f in wanted)), partial(list_of_tree, tree))
 
 
 def of_requests(requests: Iterable[SourceRequest]) -> Iterator[Release]:
-    """The releases that other requests mean, as far as they can be opened: what fails is told when it is built."""
+    """The releases of other requests, as far as their sources can be opened; the error of one that cannot is shown when it is built."""
     for request in requests:
         try:
             tree = open_tree(request, SilentProgress(), only=is_wanted)
@@ -92,7 +92,7 @@ def of_requests(requests: Iterable[SourceRequest]) -> Iterator[Release]:
 
 
 def of_atlases(folders: Iterable[Path]) -> Iterator[Release]:
-    """The releases of atlases that hold their operator list."""
+    """The releases of existing atlases that hold their operator list."""
     for folder in folders:
         try:
             with Reader(folder) as reader:
@@ -111,7 +111,7 @@ def _stored(folder: Path) -> OperatorList:
 
 
 def together(*groups: Iterable[Release]) -> tuple[Release, ...]:
-    """Each tag once, the first that has a list wins, in the order of versions."""
+    """Merge releases, in the order of versions; of several with one tag the first that has an operator list is kept."""
     found: dict[str, Release] = {}
     for release in (release for group in groups for release in group):
         if release.tag not in found or not found[release.tag].key:
@@ -120,7 +120,7 @@ def together(*groups: Iterable[Release]) -> tuple[Release, ...]:
 
 
 def lineage(releases: Sequence[Release], cache: Cache, progress: Progress) -> Lineage:
-    """What became of every operator over `releases`, oldest first. One alone has no lineage."""
+    """What happened to every operator over `releases`, given oldest first. A single release has no lineage."""
     if len(releases) < 2:
         return Lineage()
     progress.stage("operators over the releases", len(releases))
@@ -143,13 +143,13 @@ def lineage(releases: Sequence[Release], cache: Cache, progress: Progress) -> Li
 
 
 def before(tag: str, releases: Sequence[Release]) -> Release | None:
-    """The release that stands before a tag and has an operator list."""
+    """The release before a tag, among those that have an operator list."""
     earlier = [release for release in releases if release.key and refs.release_order(release.tag) < refs.release_order(tag)]
     return earlier[-1] if earlier else None
 
 
 def step_to(new: OperatorList | None, old: Release | None) -> Comparison | None:
-    """What changed from the release before; None when there is none that can be read."""
+    """What changed in a release since the one before; None when no earlier one can be read."""
     if new is None or old is None:
         return None
     try:

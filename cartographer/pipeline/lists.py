@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The operator list of a PyTorch alone: for comparing releases without building atlases. Kept in the cache by content."""
+"""Reads the operator list of a PyTorch without building an atlas, to compare releases. Lists are kept in the cache by content."""
 
 from __future__ import annotations
 
@@ -38,16 +38,14 @@ class _Kept(msgspec.Struct, frozen=True, array_like=True):
 
 
 def operators_of(request: SourceRequest, progress: Progress) -> OperatorList:
-    """The list that a request means; only the files that tell of operators are read."""
+    """The operator list of the PyTorch that a request names; only the files that declare operators are read."""
     cache = Cache(request.cache)
     with cache.in_use(progress):
         return list_of_tree(open_tree(request, progress, only=is_wanted), cache)
 
 
 def list_of_tree(tree: Tree, cache: Cache | None = None, functions: Functions | None = None) -> OperatorList:
-    """The list of an open tree: the one that the cache keeps for these files, or a new one, made of its functions where
-    these are at hand.
-    """
+    """The operator list of an open tree: from the cache when it has one for these files, else read anew (from `functions` when given)."""
     cache = cache or Cache()
     name = _digest(tree) + ".msgpack"
     kept = _decoded(cache.read(KIND, name))
@@ -84,7 +82,7 @@ def _decoded(data: bytes | None) -> _Kept | None:
 
 
 def is_wanted(path: str) -> bool:
-    """Whether a file tells of operators: what a list is made from."""
+    """Whether an operator list is made from this file, among others."""
     return path in _YAML or generators.matches(path) or advice.WANTED.fullmatch(path) is not None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plate of a release among others: compared with the one before, kernels and bindings included, with ways to both neighbours."""
+"""Makes the page that shows what changed in a release since the one before, with links to its neighbours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Two atlases compared, kernels and bindings included; `found` is None without an older one."""
+    """Two atlases compared, kernels and bindings included; `found` is None when there is no older one."""
 
     found: Comparison | None
     old: frozenset[str]  # operators
@@ -30,7 +30,7 @@ class Sides:
 
 
 def sides_of(before: Path | None, folder: Path) -> Sides:
-    """Compare a release with the one before."""
+    """Compare the release in `folder` with the one before, kernels and bindings included."""
     with Reader(folder) as new:
         after = new.oplist()
         here = frozenset(after.rows) if after else frozenset()
@@ -48,7 +48,7 @@ def sides_of(before: Path | None, folder: Path) -> Sides:
 def plate_of(
     folder: Path, sides: Sides, before: Path | None, after: Path | None, *, known: Callable[[Path], KnownPages], drawn: Callable[[Path], bool],
 ) -> tuple[SourceInfo, Page]:
-    """The plate of a release between its neighbours, and of what it is; `known` tells the pages of each, `drawn` whether a reader gets to them."""
+    """The page of what changed in a release; `known` gives the pages that an atlas has, `drawn` whether a reader can open them."""
     from cartographer.render.pages.releases import Neighbour, plate
 
     pages, former = known(folder), known(before) if before else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a tree to the values of an atlas: the stages in order. The only place where they meet.
+"""Runs the reading stages in order, from a tree to the values of an atlas. The only place where these stages meet.
 
 What two stages do not need of each other they do side by side, one of them in a copy of this process.
 """
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2) -> Atlas:
-    """All stages that read: from a tree to the values of an atlas."""
+    """Run all reading stages on a tree, and put the results together as an atlas."""
     listed = tree.files()
     scope = manifest(listed)
     progress.stage("reading the operator lists")
@@ -80,7 +80,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
 
 
 def derived(tree: Tree, cache: Cache) -> tuple[tuple[Operator, ...], tuple[GeneratedFile, ...], OperatorList]:
-    """What the operator lists declare and the generators make of it: operators and files, and the lists for comparisons."""
+    """The operators and generated files that the declarations and the generators lead to, and the operator list for comparisons."""
     sources = matching(tree, generators.WANTED)
     declared = declarations.load(dict(tree.read_many(declarations.WANTED)))
     functions = codegen.Functions(declared, sources)
@@ -99,7 +99,7 @@ def scan(tree: Tree, scope: Manifest, cache: Cache, progress: Progress, *, worke
 
 
 def date(tree: Tree, cache: Cache, progress: Progress) -> Strata:
-    """When each line was laid down, as far as the source has its history."""
+    """The commit of each line, as far as the source has its history."""
     from cartographer.history.strata import date_tree
 
     access = history_repository(tree, cache)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The last few results of costly work: who asks again gets them at once, and memory stays bounded."""
+"""Keeps the last few results of costly work in memory, so that asking again is fast and memory stays bounded."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class _Place(Generic[T]):
 
 
 class Recent(Generic[T]):
-    """Results by key, at most `size` of them: the one that was not asked for the longest goes."""
+    """A cache of at most `size` results by key; the least recently used one is dropped."""
 
     def __init__(self, size: int) -> None:
-        """Keep `size` results."""
+        """Keep at most `size` results."""
         self._size = size
         self._lock = Lock()
         self._places: OrderedDict[Hashable, _Place[T]] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result for `key`, made if need be; of two who ask at once the second waits. What `make` raises is not kept."""
+        """The result for `key`, computed by `make` when it is not kept; a second thread that asks meanwhile waits. Errors of `make` are not kept."""
         with self._lock:
             place = self._places.setdefault(key, _Place())
             self._places.move_to_end(key)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two or more PyTorches side by side: tags, atlases, unpacked trees and wheels, in any mixture."""
+"""Compares PyTorches, two or more: tags, atlases, unpacked trees and wheels, in any mixture."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compare_releases(
     old: str, new: str, *, repo: str | None = None, wheel: bool = False, selection: Selection | None = None, core: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
-    """What changed from `old` to `new`. With two atlases also kernels, bindings and Nodes. Raises CartographerError."""
+    """All changes from `old` to `new`; of two atlases also those of kernels, bindings and Nodes. Raises CartographerError."""
     progress = progress or SilentProgress()
     both_at_hand = all(Path(text).exists() for text in (old, new))  # else both may bring something into one cache
     later = beside(lambda: _named(new, repo, wheel, SilentProgress()), workers=2 if both_at_hand else 1)
@@ -69,7 +69,7 @@ def _backwards(found: Comparison) -> Iterator[str]:
 
 
 def page(found: Comparison) -> str:
-    """A comparison as one HTML file in the look of the atlas."""
+    """A comparison as one HTML file that looks like the atlas."""
     from cartographer.render.pages.releases import standalone
 
     return standalone(found)
@@ -89,7 +89,7 @@ def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple
     """The operator list that one argument means, and the database when it is an atlas."""
     path = Path(text)
     if not path.exists() and (text.startswith(("/", ".", "~")) or path.suffix in (".whl", ".db")):
-        raise CompareError("there is no such file or folder", where=text, hint="Name an atlas, a tree, a wheel, or a tag such as v2.11.0.")
+        raise CompareError("there is no such file or folder", where=text, hint="name an atlas, a tree, a wheel, or a tag such as v2.11.0")
     db = path if path.suffix == ".db" else path / database.FILE_NAME if (path / database.FILE_NAME).is_file() else None
     if db is None and not path.exists() and repo is None and not wheel:
         db = _known(text)
@@ -122,7 +122,7 @@ def operator_history(
     names: Sequence[str], *, repo: str | None = None, wheels: Iterable[Path] = (), sources: Iterable[Path] = (), since: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[tuple[Timeline, ...], tuple[str, ...]]:
-    """The timelines of operators over every release at hand, and the releases that were looked at: those that are given, else the tags
+    """The timelines of operators over several releases, and the releases that were looked at: those that are given, else the tags
     of our own clone in the cache and every atlas.
 
     A release whose list cannot be read is left out with a note. Raises NotFound when no release has such an operator.
@@ -177,7 +177,7 @@ def _read(requests: Sequence[SourceRequest], progress: Progress) -> dict[str, Op
 
 
 def operators_named(text: str, lists: Sequence[OperatorList]) -> tuple[str, ...]:
-    """The operators, without overload where all are meant, that a name as people write it stands for in any of the lists.
+    """The full names of the operators, in any of the lists, that a name as people write it stands for; without overload where all are meant.
 
     `add_`, `add.Tensor`, `aten::add`, `torch.ops.aten.add`, `torch.Tensor.add_`, `torch.linalg.svd`, `F.gelu`.
     """

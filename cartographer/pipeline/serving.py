@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a served folder shows beside its files: the pages of releases that are a database alone, and lists that lead to them.
+"""Makes the pages that a served folder has no files for: those of releases that are only a database, and the lists that lead to them.
 
 Everything is drawn from the databases at the moment when it is asked for, and nothing is written. A release that its build
 drew is read from its files; only what speaks of its neighbours is drawn anew where one of these has no files of its own.
@@ -38,7 +38,7 @@ _LISTS = ("index.html", LIST, collection.PAGES, assets.FOLDER)  # what stands be
 
 
 class Undrawn:
-    """The files that a served folder does not hold: called with an address, it gives the file's bytes, or None for what the disk decides."""
+    """The pages that a served folder has no files for: called with an address, it gives the page's bytes, or None to serve the file on disk."""
 
     def __init__(self, root: Path) -> None:
         """Serve `root`: an atlas, or a folder that lists several."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def matching(tree: Tree, globs: Iterable[str]) -> dict[str, bytes]:
-    """The bytes of the files that one of the globs names."""
+    """The bytes of the files whose path matches one of the globs, by path."""
     chosen = _chooser(tuple(globs))
     return dict(tree.read_many([f.path for f in tree.files() if chosen(f.path)]))
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Atlas reader -> answers on the terminal and in JSON."""
+"""Answers questions from an atlas, as lines for a terminal and as JSON."""

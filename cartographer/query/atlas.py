@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An atlas as Python sees it: what the commands answer, as values.
+"""The Python interface of an atlas: the answers of the commands, as values.
 
 >>> from cartographer import Atlas
 >>> with Atlas.open("atlas/v2.6.0") as atlas:
@@ -44,12 +44,12 @@ class Atlas:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database of the atlas."""
         self.reader.close()
 
     @property
     def info(self) -> AtlasInfo:
-        """What the atlas is of, and its counts."""
+        """Which PyTorch the atlas is of, and its counts."""
         return self.reader.info()
 
     def operators(self) -> Iterator[Operator]:
@@ -64,21 +64,21 @@ class Atlas:
             return show.find(self.reader, name)[1]
 
     def where(self, name: str, backend: str | None = None) -> Where | Backwards:
-        """The way down from an operator, or the way back from a symbol, stub, file or place."""
+        """The way down from an operator, or the way back from a symbol, stub, file or place to operators. Raises NotFound."""
         from cartographer.query.where import where
 
         with doubting(self.reader.path):
             return where(self.reader, name, backend)
 
     def search(self, words: str, most: int = 20) -> tuple[Hit, ...]:
-        """What is called something like these words, best first."""
+        """What is named with words like these, best first."""
         from cartographer.query.search import search
 
         with doubting(self.reader.path):
             return search(self.reader, words, most)
 
     def export(self) -> Iterator[str]:
-        """The lines of the JSON-lines export."""
+        """The lines of the JSON-lines export, one at a time."""
         from cartographer.query import export
 
         return export.lines(self.reader)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which atlases there are on this machine, and which one a command means.
+"""Finds the atlases on this machine, and the one that a command means.
 
 An atlas is found below the working directory (`atlas/<tag>/atlas.db`, the place where `build` puts it) or by the list that
 `build` keeps of the atlases it wrote elsewhere.
@@ -29,7 +29,7 @@ _NAMED = 8  # atlases that an error names; `list` has them all
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One atlas of this machine."""
+    """One atlas on this machine: its database, when it was written, its size in bytes, and what it is of."""
 
     path: Path  # of the database
     written: float
@@ -39,7 +39,7 @@ class Known:
 
 
 def home() -> Path:
-    """The folder of the list: that of CARTOGRAPHER_CACHE, or the user's data folder."""
+    """The folder that keeps the list of atlases: that of CARTOGRAPHER_CACHE, or the user's data folder."""
     named = os.environ.get("CARTOGRAPHER_CACHE")
     if named:
         return Path(named).expanduser().absolute()
@@ -49,7 +49,7 @@ def home() -> Path:
 
 
 def remember(atlas: Path) -> None:
-    """Add an atlas to the list. A list that cannot be written is no reason to fail: `--atlas` finds everything."""
+    """Add an atlas to the list. A list that cannot be written is no error: `--atlas` still finds every atlas."""
     path = str(database.locate(atlas).absolute())
     with suppress(OSError):
         known = [entry for entry in _listed() if entry != path]
@@ -85,7 +85,7 @@ def newest() -> Path:
 
 
 def chosen(named: str | None) -> Path:
-    """The atlas named by a folder, a database, or the tag of one that is known (`v2.6.0`); the newest when none is named."""
+    """The atlas named by a folder, a database, or the tag of one that is known (`v2.6.0`); the newest when none is named. Raises StoreError."""
     if named is None:
         return newest()
     path = Path(named)
@@ -100,13 +100,13 @@ def chosen(named: str | None) -> Path:
 
 
 def names(without: Path | None = None) -> str:
-    """What `--atlas` takes for the atlases that can be found, newest first; "" when there is none."""
+    """The names that `--atlas` takes, of the atlases that can be found, newest first; "" when there is none."""
     found_names = list(dict.fromkeys(path.parent.name for path in found() if without is None or path != without.resolve()))
     return ", ".join([*found_names[:_NAMED], "..."] if len(found_names) > _NAMED else found_names)
 
 
 def all_known() -> Iterator[Known]:
-    """All atlases with what they are of, newest first."""
+    """All atlases on this machine, each with what it is of, newest first."""
     from cartographer.store.reader import Reader
 
     for path in found():
@@ -119,7 +119,7 @@ def all_known() -> Iterator[Known]:
 
 
 def record(known: Known) -> dict[str, object]:
-    """An atlas for programs."""
+    """What is known of an atlas as a JSON value."""
     told: dict[str, object] = {"path": str(known.path.parent), "database": str(known.path), "size": known.size, "problem": known.problem}
     if known.info:
         source = known.info.source
@@ -129,7 +129,7 @@ def record(known: Known) -> dict[str, object]:
 
 
 def text(known: Iterable[Known], ink: Ink) -> Iterator[str]:
-    """Atlases for people, a line each."""
+    """The list of atlases for people, a line each."""
     import time
 
     for found in known:

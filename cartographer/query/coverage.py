@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which operators a backend serves, and how: with a kernel of its own, through a composite, through its fallback, or
+"""Tells which operators a backend serves, and how: with a kernel of its own, through a composite, through its fallback, or
 not at all. The words are those of the dispatcher's computed table.
 """
 
@@ -57,7 +57,7 @@ class BackendCoverage:
 
     @property
     def total(self) -> int:
-        """All operators that were looked at."""
+        """The number of operators that were looked at."""
         return sum(self.counts.values())
 
 
@@ -69,7 +69,7 @@ def coverage(
     missing: bool = False,
     namespace: str = "aten",
 ) -> tuple[BackendCoverage, ...]:
-    """Coverage of one backend, or of every backend that the atlas knows, from rows of a list or, telling fallbacks that are
+    """The coverage of one backend, or of every backend that the atlas knows, from rows of a list or, telling fallbacks that are
     registered like kernels apart as well, from whole operators. `core`: only operators of the core set;
     `missing`: list only what has neither a kernel nor a composite, or none that this source shows. Raises UsageError for a backend that there is not.
     """
@@ -82,8 +82,8 @@ def coverage(
 
 def backends(rows: Sequence[OperatorRow | Operator]) -> tuple[str, ...]:
     """The keys of backends: those that a default backend kernel serves (CompositeExplicitAutograd covers exactly the
-    backends, aten/src/ATen/core/dispatch and c10/core/DispatchKeySet.cpp), and the nested ones, that it leaves out. To 1.7
-    there was no such kernel: the keys before BackendSelect, which follows the backends (c10/core/DispatchKey.h).
+    backends, aten/src/ATen/core/dispatch and c10/core/DispatchKeySet.cpp), and the nested ones, which it leaves out. Up to 1.7
+    there was no such kernel: there it is the keys before BackendSelect, which follows the backends (c10/core/DispatchKey.h).
     """
     found: dict[str, bool] = {}
     for row in rows:
@@ -137,7 +137,7 @@ def _only_raises(row: OperatorRow | Operator, key: str) -> bool:
 
 
 def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:
-    """A table for people: a line a backend; the operators beneath when there is only one backend."""
+    """The coverage as a table for people: a line for each backend; of a single backend its operators follow."""
     shown = [how for how in HOW if any(b.counts.get(how) for b in found)]
     width = max((len(b.key) for b in found), default=8)
     yield f"{'':<{width}}  " + "  ".join(f"{how:>9}" for how in shown) + f"  {'total':>9}"
@@ -154,7 +154,7 @@ def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:
 
 
 def csv_text(found: Sequence[BackendCoverage]) -> str:
-    """Rows of backend, operator, how, words."""
+    """The coverage as CSV, with the columns backend, operator, how, words."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("backend", "operator", "how", "outcome", "build"))
@@ -164,7 +164,7 @@ def csv_text(found: Sequence[BackendCoverage]) -> str:
 
 
 def records(found: Sequence[BackendCoverage]) -> list[dict[str, object]]:
-    """The same as JSON values."""
+    """The coverage as a list of JSON values."""
     return [
         {
             "backend": backend.key,
@@ -176,5 +176,5 @@ def records(found: Sequence[BackendCoverage]) -> list[dict[str, object]]:
 
 
 def json_text(found: Sequence[BackendCoverage]) -> str:
-    """One JSON document."""
+    """The coverage as one JSON document."""
     return json.dumps(records(found), ensure_ascii=False, indent=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`where --deep`: an operator without a kernel of its own is followed through the operators that its body calls."""
+"""Answers `where` below a body: an operator without a kernel of its own is followed through the operators that its body calls, in short or whole."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound
+from cartographer.model.backend import MAIN
 from cartographer.query import spelling
 from cartographer.query.where import main_step
 
@@ -15,16 +16,18 @@ if TYPE_CHECKING:
 
     from cartographer.model.operator import Chain, Step
     from cartographer.query.ink import Ink
+    from cartographer.query.where import Descent
     from cartographer.store.reader import Reader
 
 _DEPTH = 3
+_BRIEF = 6  # lines for each backend where not all are asked for
 # What the dispatcher calls an operator without a kernel of its own for a key; a kernel of its own ends the search.
 _COMPOSED = frozenset(("math kernel", "catch all", "default backend kernel"))
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """An operator that a body calls, with its own way down. Of a call whose overload is not told, each that it may be."""
+    """An operator that a body calls, with its own way down. When the overload of a call cannot be told, there is one for each candidate."""
 
     call: Step
     name: str
@@ -34,7 +37,7 @@ class Called:
 
     @property
     def main(self) -> Step | None:
-        """The step to open first."""
+        """The step to open first, as `where.main_step` chooses it; None when there is no chain."""
         return main_step(self.chain.steps) if self.chain else None
 
 
@@ -54,9 +57,9 @@ class _Open:
 
 
 def follow(reader: Reader, chain: Chain, backend: str) -> tuple[Called, ...]:
-    """The operators that a chain calls on one backend, and what they call, down to kernels.
+    """The operators that a chain calls on one backend, and those that they call, down to kernels.
 
-    Level by level, so that an operator is followed where it is nearest; elsewhere it is `seen`.
+    Goes level by level, so that an operator is followed where it is nearest; in other places it is marked as `seen`.
     """
     seen: set[str] = set()
     first = level = _calls(reader, chain, backend, seen)
@@ -93,8 +96,35 @@ def _names(reader: Reader, step: Step) -> tuple[str, ...]:
     return reader.lookup.by_name(step.symbol) or reader.lookup.by_cpp(symbol)[:1]
 
 
+def brief(reader: Reader, descent: Descent, ink: Ink) -> Iterator[str]:
+    """Of a chain that ends in calls of operators, where those are implemented that run under no condition, and that there is more."""
+    roles = {step.role for step in descent.chain.steps}
+    if "calls" not in roles or roles & {"device", "library"}:
+        return
+    keys = [key for key in descent.backends if key in MAIN] or list(descent.backends[:1])
+    more = False
+    for key in keys:
+        called = follow(reader, descent.chain, key)
+        lines = list(_plain(called, ink, f" on {key}" if len(keys) > 1 else ""))
+        yield from lines[:_BRIEF]
+        more = more or len(lines) != _count(called) or len(lines) > _BRIEF
+    if more:
+        yield ink.faint("      # --deep follows the operators called under conditions too")
+
+
+def _plain(called: tuple[Called, ...], ink: Ink, on: str, indent: int = 3) -> Iterator[str]:
+    for found in called:
+        if found.main is not None and not found.call.branch and not found.seen:
+            yield f"{'  ' * indent}{found.name}{on}  {ink.place(f'{found.main.path}:{found.main.line}')}  {found.main.symbol}"
+            yield from _plain(found.calls, ink, "", indent + 1)
+
+
+def _count(called: tuple[Called, ...]) -> int:
+    return sum(1 + _count(found.calls) for found in called if not found.seen)
+
+
 def text(called: tuple[Called, ...], ink: Ink, indent: int = 3) -> Iterator[str]:
-    """A tree of the calls, a line each; what was followed elsewhere is not told again."""
+    """The calls as a tree, a line each; what was followed elsewhere is not repeated."""
     for found in called:
         main = found.main
         if found.seen:
@@ -109,7 +139,7 @@ def text(called: tuple[Called, ...], ink: Ink, indent: int = 3) -> Iterator[str]
 
 
 def record(called: tuple[Called, ...]) -> list[dict[str, object]]:
-    """The same for programs."""
+    """The calls as a JSON value."""
     return [
         {
             "operator": found.name, "called_at": {"path": found.call.path, "line": found.call.line}, "branch": found.call.branch,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The JSON-lines export: the interface that must not drift. First the atlas, then one line an operator, sorted by name."""
+"""Writes the JSON-lines export, whose format must stay stable: first the atlas, then one line for each operator, sorted by name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lines(reader: Reader) -> Iterator[str]:
 
 
 def write(reader: Reader, path: Path) -> None:
-    """Write the export to a file: beside first, then swapped in, so that a stop in the middle leaves what was there."""
+    """Write the export to a file, through a file beside it, so that an interruption leaves what was there."""
     swap = path.is_file() or not path.exists()  # not for /dev/stdout or a pipe
     beside = path.with_name(f".{path.name}.{os.getpid()}.new") if swap else path
     try:
@@ -48,7 +48,7 @@ def write(reader: Reader, path: Path) -> None:
 
 
 def head(info: AtlasInfo) -> dict[str, Any]:
-    """The first line: what the atlas is of."""
+    """The first line of the export: what the atlas is of."""
     source = info.source
     return {
         "kind": "atlas", "format": FORMAT, "pytorch": source.version, "tag": source.tag, "commit": source.commit,
@@ -58,7 +58,7 @@ def head(info: AtlasInfo) -> dict[str, Any]:
 
 
 def record(o: Operator) -> dict[str, Any]:
-    """One operator overload."""
+    """One operator overload as a JSON value."""
     return {
         "kind": "op", "name": o.name, "schema": o.schema, "origin": o.origin.value, "declared": _place(o.declared), "build": list(o.build),
         "bindings": [_binding(b) for b in o.bindings],
@@ -74,12 +74,12 @@ def record(o: Operator) -> dict[str, Any]:
 
 
 def chain(found: Chain) -> dict[str, Any]:
-    """One backend's way down."""
+    """The chain of one backend as a JSON value."""
     return {"status": found.status.value, "reason": found.reason, "steps": [step(s) for s in found.steps]}
 
 
 def step(found: Step) -> dict[str, Any]:
-    """One step of it; `note` and `branch` only where there is something to say."""
+    """One step of a chain as a JSON value; `note` and `branch` only where they are not empty."""
     told = {"role": found.role, "symbol": found.symbol, "path": found.path, "line": found.line}
     return told | {name: text for name, text in (("note", found.note), ("branch", found.branch)) if text}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines for people: colours for a terminal, and nothing at all elsewhere; names, as many as can be read at a glance."""
+"""Styles lines for people: colours on a terminal and none elsewhere, and lists of names cut to a readable length."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ class Ink:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
 
     def strong(self, text: str) -> str:
-        """The answer itself."""
+        """A text as the answer itself: bold."""
         return self._in("1", text)
 
     def faint(self, text: str) -> str:
-        """What can be skipped."""
+        """A text that readers may skip: dimmed."""
         return self._in("2", text)
 
     def place(self, text: str) -> str:
-        """A path with its line."""
+        """A text as a path with its line: cyan."""
         return self._in("36", text)
 
     def good(self, text: str) -> str:
-        """Something resolved."""
+        """A text about something resolved: green."""
         return self._in("32", text)
 
     def doubt(self, text: str) -> str:
-        """Something unresolved, or a warning."""
+        """A text about something unresolved, or a warning: yellow."""
         return self._in("33", text)
 
     def bad(self, text: str) -> str:
-        """An error."""
+        """A text as an error: red."""
         return self._in("31", text)
 
 
 def short(names: Sequence[str], most: int) -> str:
-    """The first names, and how many more there are."""
+    """The first few of some names, and the number of those that are left out."""
     more = len(names) - most
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"

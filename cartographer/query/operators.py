@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What people write -> the operators that they mean, and by which of its names each was found."""
+"""Resolves what people write to the operators that they mean, and tells by which of its names each was found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CALLS = ("::call", "::redispatch", "::schema", "::name", "::overload_name")
 
 @dataclass(frozen=True, slots=True)
 class Through:
-    """A Python function or class that stands between a name and its operator."""
+    """A Python function or class that leads from a name to its operator."""
 
     name: str
     path: str
@@ -33,7 +33,7 @@ class Through:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The operators behind a name. `said` tells how the name was understood; `exact` that one overload was asked for."""
+    """The operators behind a name. `said` tells how the name was understood; `exact` that it names one overload."""
 
     said: str
     names: tuple[str, ...]
@@ -42,7 +42,7 @@ class Named:
 
 
 def resolve(lookup: Lookup, text: str) -> Named | None:
-    """The operators that `text` names, or None when it names none (it may still be a symbol, a file, a place)."""
+    """The operators that `text` names; None when it names none (it may still be a symbol, a file or a place)."""
     text = spelling.trimmed(text)
     for reading in _READINGS:
         found = reading(lookup, text)
@@ -244,7 +244,7 @@ _READINGS: tuple[Callable[[Lookup, str], Named | None], ...] = (
 
 
 def in_sentence(lookup: Lookup, text: str) -> Named | None:
-    """Operators whose names stand in a sentence, such as an error message."""
+    """The operators whose names occur in a sentence, such as an error message."""
     if not any(character.isspace() for character in text.strip()):
         return None
     names = [name for candidate in spelling.operators_in(text) for found in [_full_name(lookup, candidate)] if found for name in found.names]
@@ -255,13 +255,13 @@ _ENDINGS = "h|hpp|cpp|cc|cu|cuh|py|pyi|mm|metal|yaml|in"  # of files, which no a
 
 
 def other_overloads(lookup: Lookup, text: str) -> tuple[str, ...]:
-    """The overloads that an operator has, of which `text` names another one: `addmm.foo`."""
+    """The overloads of an operator of which `text` names one that does not exist: `addmm.foo`."""
     found = re.fullmatch(rf"(?:(\w+)::)?(\w+)\.(?!(?:{_ENDINGS})\Z)(\w+)", spelling.torch_ops(plain_text := spelling.trimmed(text)) or plain_text)
     return lookup.by_base(found[2], found[1] or "aten") if found else ()
 
 
 def near_misses(lookup: Lookup, text: str, most: int = 5) -> tuple[str, ...]:
-    """Names like this one, best first: same letters in another order of words first, then by likeness."""
+    """Names that are spelled like this one, best first: the same words in another order, then similar ones."""
     wanted = plain(spelling.trimmed(text)).rpartition(".")[2].lower() or text.lower()
     best: dict[str, tuple[float, int, str]] = {}
     for place, (kind, name) in enumerate(lookup.all_names()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The way back: a symbol of a profiler, a stub, a place, a file or a generated file -> the operators that reach it."""
+"""Finds the way back: from a profiler's symbol, a stub, a place, a file or a generated file to the operators that reach it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TWINS = 5  # definitions of one name that are looked into
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something that stands in a file, under this name."""
+    """A place in a file, and the name of what is there."""
 
     what: str
     symbol: str
@@ -38,7 +38,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Backwards:
-    """The answer for something that is not an operator: what it is, where, and who reaches it."""
+    """The answer for something that is not an operator: what it is, where it is, and which operators reach it."""
 
     asked: str
     said: str
@@ -49,7 +49,7 @@ class Backwards:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """The operators that reach it themselves, each once; or, when none does, those that do through others."""
+        """The operators that reach it themselves, each once; when none does, those that reach it through others."""
         direct = tuple(dict.fromkeys(reach.operator for reach in self.reaches if reach.direct))
         return direct or self.through_others
 
@@ -61,7 +61,7 @@ class Backwards:
 
 
 def backwards(reader: Reader, text: str, backend: str | None = None) -> Backwards | None:
-    """Read `text` as a place, a file, a mangled or demangled symbol; None when it is none of these."""
+    """Answer for `text` as a place, a file, a mangled or demangled symbol; None when it is none of these."""
     text = spelling.trimmed(text)
     for reading in (_place, _generated, _python, _method, _symbol):
         if reading is _symbol and other_overloads(reader.lookup, text):  # a misspelt overload is no symbol of the operator's name

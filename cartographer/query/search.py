@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`search`: what is called something like these words, best first."""
+"""Answers `search`: what has a name with words like these, best first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def search(reader: Reader, text: str, most: int = 20, kinds: tuple[str, ...] = KINDS) -> tuple[Hit, ...]:
-    """The best `most` answers. When no name holds all words, those that hold most of them."""
+    """The best answers, at most `most`. When no name contains all words, those that contain most of them."""
     wanted = text.strip().lower()
     matches = list(reader.search.matches(text, kinds=kinds))
     if not matches and len(wanted.split()) > 1:
@@ -27,12 +27,12 @@ def search(reader: Reader, text: str, most: int = 20, kinds: tuple[str, ...] = K
 
 
 def as_json(found: Iterable[Hit]) -> list[dict[str, Any]]:
-    """What a search found, for programs."""
+    """The found names as a JSON value."""
     return [{"kind": h.kind, "name": h.label, "detail": h.detail, "path": h.path, "line": h.line, "operators": list(h.operators)} for h in found]
 
 
 def text(found: Iterable[Hit], ink: Ink) -> Iterator[str]:
-    """What a search found: name, kind, place."""
+    """The found names as lines for people: name, kind, place."""
     for hit in found:
         place = f"{hit.path}:{hit.line}" if hit.path else short(hit.operators, 3)
         yield f"{hit.kind:<9}  {ink.strong(hit.label)}  {ink.place(place) if hit.path else place}  {ink.faint(hit.detail)}".rstrip()

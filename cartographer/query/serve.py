@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A web server for atlases: on the loopback address alone, for the files below one folder and what is drawn in their place alone."""
+"""Serves atlases over HTTP, on the loopback address alone: only the files below one folder, and pages that are drawn in their place."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class _Server(ThreadingHTTPServer):
 
 
 def site_of(folder: Path) -> tuple[Path, str]:
-    """What to serve for an atlas, and where in it the atlas begins: pages of one that stands among others lead to those."""
+    """The folder to serve for an atlas, and where in it the atlas begins: pages of a collection link to the other atlases in it."""
     if (folder / LIST).is_file():
         return folder, ""
     above = folder.absolute().parent
@@ -99,7 +99,7 @@ def site_of(folder: Path) -> tuple[Path, str]:
 
 
 def server(folder: Path, port: int = 0, draw: Draw = lambda _: None) -> ThreadingHTTPServer:
-    """A server of `folder`, ready to run; `draw` gives what stands in no file. Raises StoreError when the port is taken."""
+    """A server of `folder`, ready to run; `draw` gives the pages that have no files. Raises StoreError when the port is taken."""
     try:
         return _Server(("127.0.0.1", port), partial(_Handler, directory=str(folder), draw=draw))
     except OSError as error:
@@ -107,5 +107,5 @@ def server(folder: Path, port: int = 0, draw: Draw = lambda _: None) -> Threadin
 
 
 def address(running: ThreadingHTTPServer) -> str:
-    """Where the server can be reached."""
+    """The URL at which the server can be reached."""
     return f"http://127.0.0.1:{running.server_port}/"

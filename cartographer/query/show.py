@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`show`: everything that the atlas knows about an operator, in the order in which a call meets it."""
+"""Answers `show`: everything that the atlas knows about an operator, in the order in which a call meets it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def find(reader: Reader, text: str) -> tuple[Named, tuple[Operator, ...]]:
-    """The operators that `text` names, whole. Raises NotFound with near misses."""
+    """The operators that `text` names, with everything about them. Raises NotFound with near misses."""
     named = operators.resolve(reader.lookup, text) or operators.in_sentence(reader.lookup, text)
     if named is None:
         raise not_found(reader, text)
@@ -30,7 +30,7 @@ def find(reader: Reader, text: str) -> tuple[Named, tuple[Operator, ...]]:
 
 
 def text(named: Named, found: tuple[Operator, ...], ink: Ink) -> Iterator[str]:
-    """All of it, overload by overload. Of many overloads the first is shown whole, the others by schema."""
+    """The answer as lines for people, overload by overload. Of many overloads the first is shown in full, the others by schema."""
     if not named.exact:
         yield ink.faint(f"# {named.said}")
     for through in named.through:
@@ -44,7 +44,7 @@ def text(named: Named, found: tuple[Operator, ...], ink: Ink) -> Iterator[str]:
 
 
 def one(o: Operator, ink: Ink) -> Iterator[str]:
-    """One overload."""
+    """Everything about one overload, as lines for people."""
     yield ink.strong(o.schema)
     yield from _rows("declared", _declaration(o, ink))
     yield from _rows("Python", [f"{b.python}  {ink.faint(f'{b.function} in {b.file}')}{' (deprecated)' * b.deprecated}"
@@ -118,5 +118,5 @@ def _autograd(a: Autograd, ink: Ink) -> Iterator[str]:
 
 
 def as_json(named: Named, found: tuple[Operator, ...]) -> dict[str, object]:
-    """The same as the export has it."""
+    """Everything about the operators as JSON values, in the form of the export."""
     return {"said": named.said, "exact": named.exact, "operators": [export.record(operator) for operator in found]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The spellings in which people bring a name: what is cut off, what is expanded, what a mangled name says."""
+"""Understands the spellings in which people bring a name: what is cut off, what is expanded, what a mangled name says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHORT = (("torch.nn.functional.", ("F.", "nn.functional.")), ("torch.nn.", ("nn
 
 
 def trimmed(text: str) -> str:
-    """`torch.add(...)`, `torch.add(x, 1)` -> `torch.add`, `<AddBackward0 object at 0x7f>` -> `AddBackward0`; quotes and spaces go."""
+    """The name in a text: `torch.add(x, 1)` -> `torch.add`, `<AddBackward0 object at 0x7f>` -> `AddBackward0`; quotes and spaces go."""
     text = text.strip().strip("`'\"").strip()
     if "<" in text and (found := re.fullmatch(_GRAD_FN, text)):
         return found[1]
@@ -57,7 +57,7 @@ def generated_stem(name: str) -> str | None:
 
 
 def place(text: str) -> tuple[str, int | None] | None:
-    """(path, line) of `aten/x.cpp:12`, `x.cu`, or a permalink; None when the text is no place."""
+    """(path, line) of `aten/x.cpp:12`, `x.cu`, or a permalink; None when the text is not a place."""
     link = "://" in text and re.search(r"/(?:blob|blame|tree|raw)/[^/]+/([^#?\s]+)(?:#L(\d+))?", text)
     if link:
         return link[1], _number(link[2])
@@ -73,7 +73,7 @@ def _number(digits: str | None) -> int | None:
 
 
 def operators_in(text: str) -> tuple[str, ...]:
-    """Operator names inside a sentence: `Could not run 'aten::index.Tensor' with arguments from ...`."""
+    """The operator names inside a sentence: `Could not run 'aten::index.Tensor' with arguments from ...`."""
     return tuple(dict.fromkeys(re.findall(_OPERATOR_IN_TEXT, text)))
 
 

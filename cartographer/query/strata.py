@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`strata`: when the lines of a tree, a folder or a file were laid down; as JSON lines, JSON, CSV and text."""
+"""Answers `strata`: when the lines of a tree, a folder or a file came in; as JSON lines, JSON, CSV and text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 @dataclass(frozen=True, slots=True)
 class DatedFile:
-    """A file in a list of the oldest or newest."""
+    """A file in the list of the oldest or of the newest files."""
 
     path: str
     lines: int
@@ -36,7 +36,7 @@ class DatedFile:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The ground under a folder or a file."""
+    """The dates of all lines under a folder or in a file, with its parts."""
 
     path: str
     files: int
@@ -60,7 +60,7 @@ class LaidLine:
 
 
 def chosen(strata: Strata, paths: Iterable[str]) -> list[FileDates]:
-    """The dated files under some paths, all without any. Raises NotFound for a path that is not in the tree."""
+    """The dated files under the given paths; all of them when no path is given. Raises NotFound for a path that is not in the tree."""
     wanted = [_plain(path) for path in paths]
     if strata.level == "none":
         raise NotFound("this atlas has no dates", hint=strata.reason or None)
@@ -72,7 +72,7 @@ def chosen(strata: Strata, paths: Iterable[str]) -> list[FileDates]:
 
 
 def lines(strata: Strata, paths: Iterable[str] = ()) -> Iterator[str]:
-    """One line of JSON a file: runs of consecutive lines with the commit each came in by, null where it is not known.
+    """One line of JSON for each file: runs of consecutive lines with the commit each came in by, null where it is not known.
 
     Raises NotFound when lines have no dates here.
     """
@@ -91,7 +91,7 @@ def lines(strata: Strata, paths: Iterable[str] = ()) -> Iterator[str]:
 
 
 def laid(strata: Strata, path: str, line: int) -> LaidLine:
-    """When one line came in. Raises NotFound for a file or a line that is not there, and where lines have no dates."""
+    """When one line came in. Raises NotFound when there is no such file or line, and where lines have no dates."""
     (dates,) = chosen(strata, [path])
     if strata.level != "lines" or not dates.runs:
         raise NotFound("this atlas dates files and not lines", hint=strata.reason or None)
@@ -107,14 +107,14 @@ def laid(strata: Strata, path: str, line: int) -> LaidLine:
 
 
 def line_asked(strata: Strata, text: str) -> tuple[str, int] | None:
-    """(path, line) of `aten/x.cpp:12`, when there is such a file."""
+    """(path, line) of `aten/x.cpp:12`; None when there is no such file."""
     path, _, digits = text.rpartition(":")
     path = _plain(path)
     return (path, int(digits[:10])) if path in strata.files and digits.isdecimal() and int(digits[:10]) else None
 
 
 def section(strata: Strata, path: str = "") -> Section:
-    """The ground under a folder, a file, or the whole tree. Raises NotFound."""
+    """The dates of the lines under a folder, in a file, or in the whole tree. Raises NotFound."""
     path = _plain(path)
     files = chosen(strata, [path] if path else [])
     ages = Ages(strata)
@@ -158,7 +158,7 @@ def _folders(strata: Strata) -> set[str]:
 
 
 def record(found: Section, strata: Strata) -> dict[str, Any]:
-    """A section for programs."""
+    """A section as a JSON value."""
     return {
         "path": found.path, "level": strata.level, "reason": strata.reason, "files": found.files, **_age(found.age),
         "parts": [{"name": name, **_age(age)} for name, age in found.parts],

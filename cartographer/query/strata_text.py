@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A section of the ground for people: layers from the surface down, each with its share and its number of lines."""
+"""Prints the dates of a section for people: its eras from the newest down, each with its share and its number of lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PARTS = 24  # parts shown; all are in --json and --csv
 
 
 def text(found: Section, strata: Strata, ink: Ink) -> Iterator[str]:
-    """The lines of an answer."""
+    """A section as lines for people."""
     name = found.path or "the whole tree"
     yield f"{ink.strong(name)}: {found.files:,} files, {found.age.lines:,} lines"
     if strata.reason:
@@ -39,7 +39,7 @@ def text(found: Section, strata: Strata, ink: Ink) -> Iterator[str]:
 
 
 def line_text(found: LaidLine, ink: Ink) -> str:
-    """One line of a file."""
+    """The sentence that says when one line of a file came in."""
     place = ink.strong(f"{found.path}:{found.line}")
     if found.commit is None:
         return f"{place}: {ink.doubt('when it came in is not known')}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare an atlas with a running torch: names, registrations, computed table, bindings, Nodes. Every difference is put
+"""Compares an atlas with a running torch: names, registrations, computed table, bindings, Nodes. Every difference is put
 down to its cause: another release, another platform, or a fault of ours.
 """
 
@@ -60,7 +60,7 @@ _SLOT = re.compile(r"(\w+): (.*)\[([^\]]*)\]\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What a running torch says."""
+    """What a running torch says about its operators."""
 
     version: str
     commit: str
@@ -74,7 +74,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that the two sides see differently."""
+    """One thing on which the atlas and the running torch differ, with the cause."""
 
     section: str
     what: str
@@ -85,7 +85,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One comparison: how much agrees, and each difference."""
+    """One kind of thing that was compared: how many agree, and each difference."""
 
     name: str
     compared: int
@@ -94,13 +94,13 @@ class Section:
 
     @property
     def agreeing(self) -> int:
-        """How many of the compared things agree."""
+        """The number of compared things that agree."""
         return self.compared - len(self.differences)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The whole comparison."""
+    """The outcome of comparing an atlas with a running torch."""
 
     atlas: str
     torch: str
@@ -110,31 +110,31 @@ class Verdict:
 
     @property
     def ours(self) -> int:
-        """Differences that are faults of the atlas."""
+        """The number of differences that are faults of the atlas."""
         return sum(d.cause == OURS for s in self.sections for d in s.differences)
 
 
 def namespaces(operators: Iterable[Operator]) -> tuple[str, ...]:
-    """Where an atlas says that Python finds something."""
+    """The Python namespaces in which an atlas says that operators are found."""
     return tuple(sorted({binding.python.rpartition(".")[0] for operator in operators for binding in operator.bindings}))
 
 
 def ask(python: str, spaces: Sequence[str] = (), seconds: float = 600) -> Running:
-    """Run the script in a Python that has torch, for what is in some namespaces too. Raises CheckoutError."""
+    """Run the script in a Python that has torch; it also lists what is in the given namespaces. Raises CheckoutError."""
     try:
         done = subprocess.run([python, "-c", SCRIPT, *spaces], capture_output=True, text=True, timeout=seconds, check=False)
     except FileNotFoundError as error:
-        raise CheckoutError(f"no Python at {python}", hint="Give one that has torch with --python PATH.") from error
+        raise CheckoutError(f"no Python at {python}", hint="give one that has torch with --python PATH") from error
     except subprocess.TimeoutExpired as error:
         raise CheckoutError(f"{python} did not answer within {seconds:.0f} s") from error
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or ["no output"]
-        raise CheckoutError(f"{python} cannot tell about torch: {last[0]}", hint="Give a Python that has torch with --python PATH.")
+        raise CheckoutError(f"{python} cannot tell about torch: {last[0]}", hint="give a Python that has torch with --python PATH")
     return read(done.stdout)
 
 
 def read(text: str) -> Running:
-    """What the script printed. Raises CheckoutError."""
+    """Parse what the script printed. Raises CheckoutError."""
     try:
         told: dict[str, Any] = json.loads(text[text.index("{") :])
     except ValueError as error:
@@ -165,7 +165,7 @@ def _table(dump: str) -> dict[str, str]:
 
 
 def compare(operators: Iterable[Operator], version: str, running: Running) -> Verdict:
-    """Compare an atlas' operators with a running torch."""
+    """Compare the operators of an atlas with a running torch."""
     known = {operator.name: operator for operator in operators}
     here = running.version.partition("+")[0]
     judge = _Judge(running, here == version, _accelerators(known.values()), any("wheel" in words for o in known.values() for words in o.dispatch.values()))
@@ -334,7 +334,7 @@ def _not_compared(operators: Collection[Operator], running: Running) -> Iterator
 
 
 def lines(verdict: Verdict, *, most: int = 10, strong: Callable[[str], str] = str) -> Iterator[str]:
-    """The verdict for people."""
+    """The verdict as lines for people."""
     yield strong(f"atlas of PyTorch {verdict.atlas}, running torch {verdict.torch}")
     yield from verdict.notes
     for section in verdict.sections:
@@ -350,7 +350,7 @@ _CAUSES = {OURS: "faults of the atlas", VERSION: "of another release", PLATFORM:
 
 
 def outcome(verdict: Verdict, inputs: str) -> Verified:
-    """The verdict in numbers, for the atlas of these inputs to keep."""
+    """The verdict in numbers, to be kept beside the atlas with these inputs."""
     return Verified(verdict.torch, tuple(
         Outcome(s.name, s.compared, s.agreeing, *(sum(d.cause == cause for d in s.differences) for cause in (PLATFORM, VERSION, OURS)))
         for s in verdict.sections

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`where`: from an operator down to its kernels, and from anything on the way back to the operators that reach it."""
+"""Answers `where`: from an operator down to its kernels, and from anything on the way back to the operators that reach it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """One chain with the overloads and backends that share it."""
+    """One chain, with the overloads and backends that share it."""
 
     names: tuple[str, ...]
     backends: tuple[str, ...]
@@ -47,7 +47,7 @@ class Where:
 
 
 def where(reader: Reader, text: str, backend: str | None = None) -> Where | Backwards:
-    """Answer `where TEXT`. Raises NotFound with near misses, or UsageError for a backend that no atlas knows."""
+    """Answer `where TEXT`. Raises NotFound with near misses, or UsageError for a backend that this atlas does not know."""
     if not text.strip():
         raise UsageError("an empty name", hint="for example: cartographer where index_select --backend CUDA")
     chosen = None if backend is None else backend_called(reader, backend)
@@ -72,7 +72,7 @@ def _check_alone(reader: Reader, text: str) -> None:
 
 
 def backend_called(reader: Reader, text: str) -> str:
-    """`cuda` -> `CUDA`: a backend with chains, or another key of the dispatch tables. Raises UsageError with the backends that this atlas knows."""
+    """The dispatch key that a text means, `cuda` -> `CUDA`. Raises UsageError with the backends that this atlas knows."""
     known = reader.lookup.backends()
     for key in (*known, *reader.lookup.dispatch_keys()):
         if key.lower() == text.lower().removeprefix("kernel."):
@@ -81,7 +81,7 @@ def backend_called(reader: Reader, text: str) -> str:
 
 
 def not_found(reader: Reader, text: str) -> NotFound:
-    """The error for a name that nothing carries, or that is a folder's."""
+    """The error for a name that nothing has, or for one that is a folder."""
     folder = text.strip().strip("/").removeprefix("./")
     if "/" in folder and reader.lookup.is_folder(folder):
         return NotFound(f"{folder} is a folder", hint=f"its page says what lies in it and who owns it: source/{folder}/index.html (cartographer serve)\nwhen its lines came in: cartographer strata {folder}")
@@ -94,8 +94,8 @@ def not_found(reader: Reader, text: str) -> NotFound:
 
 
 def main_step(steps: Sequence[Step]) -> Step | None:
-    """The kernel function: what a stub is registered to; without a stub on the main way, the last function before the device code.
-    Of a body that only calls other operators, the body; so too of a switch of which some sides call operators, some stubs.
+    """The step to open first, the kernel function: what a stub is registered to; without a stub on the main way, the last function before the
+    device code. Of a body that only calls other operators, or of a switch some of whose sides do, it is the body itself.
     """
     roles = [step.role for step in steps]
     if "calls" in roles and not {"registration", "device", "library"} & set(roles):

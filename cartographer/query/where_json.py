@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The answers of `where` for programs."""
+"""Prints the answers of `where` as JSON values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def record(answer: Where | Backwards, deep: Callable[[Descent], list[dict[str, Any]]] | None = None) -> dict[str, Any]:
-    """`kind` is "operators" for a name of operators, "reverse" for anything else. `deep` gives what a chain calls."""
+    """An answer as a JSON value. `kind` is "operators" for a name of operators, "reverse" for anything else. `deep` gives what a chain calls."""
     return _down(answer, deep) if isinstance(answer, Where) else _back(answer)
 
 

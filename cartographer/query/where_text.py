@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The answers of `where` for people: lines that can be pasted into an editor, the way beneath."""
+"""Prints the answers of `where` for people: a place that can be pasted into an editor, and the way beneath it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LINES = 12  # further chains, a line each
 
 
 def text(answer: Where | Backwards, ink: Ink, *, everything: bool = False, deep: Deep | None = None) -> Iterator[str]:
-    """The lines of an answer. With `everything`, nothing is left out for brevity; `deep` gives the lines below a chain."""
+    """An answer as lines for people. With `everything`, nothing is left out for brevity; `deep` gives the lines below a chain."""
     if isinstance(answer, Where):
         yield from _down(answer, ink, everything=everything, deep=deep)
     else:
@@ -74,7 +74,7 @@ def _descent(descent: Descent, ink: Ink, *, everything: bool) -> Iterator[str]:
 
 
 def status(descent: Descent, ink: Ink) -> str:
-    """What a chain comes to, with the reason."""
+    """Whether a chain leads to a kernel, and if not, the reason."""
     chain = descent.chain
     served = next((words for _, words in descent.served), "")
     told = f"{chain.reason}" if chain.reason else served
@@ -88,7 +88,7 @@ def status(descent: Descent, ink: Ink) -> str:
 
 
 def step(found: Step, ink: Ink) -> str:
-    """One step: role, place, symbol, and what decides that it is taken."""
+    """One step as a line: role, place, symbol, and the condition under which it is taken."""
     notes = [note for note in (f"if {found.branch}" if found.branch else "", found.note) if note]
     told = f"  {ink.faint('; '.join(notes))}" if notes else ""
     return f"    {found.role:<12} {ink.place(f'{found.path}:{found.line}')}  {found.symbol}{told}"

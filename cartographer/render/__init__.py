@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Atlas reader -> a folder of HTML."""
+"""Draws an atlas as a folder of HTML."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The whole atlas in memory, turned round: who uses a file, who reaches a kernel, what lies in a folder.
+"""The whole atlas in memory with reverse indexes: which operators use a file, which reach a kernel, what is in a folder.
 
 Built once before the first page; the processes that write pages share it.
 """
@@ -38,7 +38,7 @@ _A_LIST = 60  # operators; a file that declares more is a list, and the plate of
 
 
 class Use(NamedTuple):
-    """An operator that has to do with a place, and how."""
+    """An operator that uses a file, and how: declared, bound, registered there, and so on."""
 
     operator: str
     how: str
@@ -48,7 +48,7 @@ class Use(NamedTuple):
 
 @dataclass(slots=True)
 class Folder:
-    """What lies in a folder, its subfolders included; filled while the catalog is built."""
+    """What is in a folder, its subfolders included; filled while the catalog is built."""
 
     path: str
     folders: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Folder:
 
 
 class Catalog:
-    """One atlas with the indexes that pages need."""
+    """One atlas in memory, with the indexes that pages need."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Catalog:
 
     @cached_property
     def bases(self) -> dict[str, tuple[Operator, ...]]:
-        """The operators of each page, by the page's address without ending; `add_` stands with `add`."""
+        """The operators of each page, by the page's address without ending; `add_` is on the page of `add`."""
         keys = page_keys((op.namespace, op.base) for op in self.operators)
         found: dict[str, list[Operator]] = defaultdict(list)
         for op in self.operators:
@@ -104,7 +104,7 @@ class Catalog:
 
     @cached_property
     def mains(self) -> dict[str, Operator]:
-        """The overload that leads each page."""
+        """The overload that each page shows first."""
         return {key: main_of(operators) for key, operators in self.bases.items()}
 
     @cached_property
@@ -114,18 +114,18 @@ class Catalog:
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The columns of the coverage matrix."""
+        """The columns of the coverage matrix: dispatch keys."""
         return coverage.columns(self.operators)
 
     @cached_property
     def letters(self) -> dict[str, tuple[str, ...]]:
-        """A letter for each column of the coverage matrix, by the operator's full name: the matrix, its data and each page want them."""
+        """The letter in each column of the coverage matrix, by the operator's full name; the matrix, its data and every page use them."""
         keys = [column.key for column in self.columns]
         return {op.name: coverage.letters(op, keys) for op in self.operators}
 
     @cached_property
     def in_order(self) -> tuple[Operator, ...]:
-        """Sorted as people look names up: aten first, leading underscores and case set aside."""
+        """All operators in the order in which people look names up: aten first, leading underscores and case ignored."""
 
         def rank(op: Operator) -> tuple[bool, str, str, str, str]:
             namespace, base = op.namespace, op.base
@@ -148,7 +148,7 @@ class Catalog:
 
     @cached_property
     def nodes(self) -> dict[str, tuple[str, ...]]:
-        """Autograd Node -> the operators that record it."""
+        """The operators that record each autograd Node, by its name."""
         found: dict[str, list[str]] = defaultdict(list)
         for op in self.operators:
             for node in op.autograd.nodes if op.autograd else ():
@@ -157,7 +157,7 @@ class Catalog:
 
     @cached_property
     def landmarks_of(self) -> dict[str, tuple[Landmark, ...]]:
-        """Documentation, test descriptions and other registries, by what they are about."""
+        """The landmarks (documentation, test descriptions and other registries) by their subject."""
         found: dict[str, list[Landmark]] = defaultdict(list)
         for landmark in self.landmarks:
             found[landmark.subject].append(landmark)
@@ -165,12 +165,12 @@ class Catalog:
 
     @cached_property
     def owners(self) -> tuple[Landmark, ...]:
-        """The rules of CODEOWNERS in their order."""
+        """The rules of CODEOWNERS, in the order of the file."""
         return tuple(sorted((mark for mark in self.landmarks if mark.kind == "owner"), key=lambda mark: mark.line))
 
     @cached_property
     def commands(self) -> tuple[Landmark, ...]:
-        """Commands that CONTRIBUTING.md gives, in its order, each once."""
+        """The commands that CONTRIBUTING.md gives, in its order, each once."""
         found: dict[str, Landmark] = {}
         for mark in sorted((mark for mark in self.landmarks if mark.kind == "command"), key=lambda mark: mark.line):
             found.setdefault(mark.text, mark)
@@ -178,14 +178,14 @@ class Catalog:
 
     @cached_property
     def described(self) -> dict[str, Landmark]:
-        """Folders that the map in CONTRIBUTING.md names."""
+        """What the map in CONTRIBUTING.md says about folders, by folder."""
         return {mark.subject: mark for mark in self.landmarks if mark.kind == "map"}
 
     # Places ------------------------------------------------------------------------------------
 
     @cached_property
     def uses(self) -> dict[str, tuple[Use, ...]]:
-        """The operators that live in each file: declared, bound, registered, computed or differentiated there."""
+        """The operators that use each file: declared, bound, registered, computed or differentiated there."""
         found: dict[str, set[Use]] = defaultdict(set)
         lists = {path for path, count in self.declared_in.items() if path.endswith((".yaml", ".yml")) or count > _A_LIST}
         for op in self.operators:
@@ -202,7 +202,7 @@ class Catalog:
 
     @cached_property
     def declared_in(self) -> dict[str, int]:
-        """How many operators each file declares."""
+        """The number of operators that each file declares."""
         found: dict[str, int] = defaultdict(int)
         for op in self.operators:
             found[op.declared.path] += 1
@@ -220,14 +220,14 @@ class Catalog:
 
     @cached_property
     def part_of(self) -> dict[str, dict[int, int]]:
-        """For each file: line of a symbol -> the part of the file's page that shows it."""
+        """For each file, line of a symbol -> the part of the file's page that shows the symbol."""
         return {
             path: {symbol.line: 1 + number // PART for number, symbol in enumerate(symbols)}
             for path, symbols in self.symbols.items()
         }
 
     def anchor(self, path: str, line: int) -> int:
-        """The line that has an anchor for this one: of the symbol that starts there or holds it; 0 where there is none."""
+        """The line whose anchor leads to this line: that of the symbol that starts at or contains it; 0 where there is none."""
         if not line or line in self.part_of.get(path, ()):
             return line
         around = self.symbol_at(path, line)
@@ -239,7 +239,7 @@ class Catalog:
         return {path: ([s.line for s in symbols], list(accumulate((s.end_line for s in symbols), max))) for path, symbols in self.symbols.items()}
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
-        """The innermost symbol whose extent holds a line."""
+        """The innermost symbol whose lines contain this line."""
         symbols = self.symbols.get(path)
         if symbols is None:
             return None
@@ -255,7 +255,7 @@ class Catalog:
 
     @cached_property
     def folders(self) -> dict[str, Folder]:
-        """Every folder that holds a scanned file, by path, parents first; "" is the root."""
+        """Every folder that contains a scanned file, by path, parents first; "" is the root."""
         found: dict[str, Folder] = {"": Folder("")}
         for entry in self.files:
             parent = _open(found, entry.path.rpartition("/")[0])
@@ -274,7 +274,7 @@ class Catalog:
 
 
 def page_keys(names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """(namespace, base) -> the key of its page; `add_` stands with `add`."""
+    """The key of the page of each operator, by (namespace, base); `add_` is on the page of `add`."""
     known = frozenset(names)
 
     def with_whom(namespace: str, base: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several atlases in one folder, `<tag>/` each: the page that lists them, what the version switcher reads, plates of releases.
+"""Draws what a folder of several atlases, `<tag>/` each, has beside them: the list, the version switcher's data, plates of releases.
 
 Pages of an atlas know nothing of the other atlases but that the folder above lists them; when one is added only the few
 files here change. The switcher finds the same page elsewhere by `pages/<part>.js`: which releases have which pages.
@@ -35,7 +35,7 @@ _PART = b"ATLAS_PAGES["  # a list of the switcher begins so
 
 @dataclass(frozen=True, slots=True)
 class Shelved:
-    """One atlas of the folder, as the list shows it."""
+    """One atlas of the folder, as the list of atlases shows it."""
 
     tag: str
     source: str  # git, directory, wheel
@@ -51,14 +51,14 @@ class Shelved:
 
 
 def list_files(shelved: Sequence[Shelved]) -> dict[str, bytes]:
-    """The page of the folder and its assets, by address; `shelved` newest first."""
+    """The page that lists the atlases of a folder and its assets, by address; `shelved` newest first."""
     addresses, contents = assets.collect()
     page = create().get_template("collection.html.jinja2").render(shelved=shelved, assets=addresses)
     return {**contents, "index.html": page.encode()}
 
 
 def draw_list(root: Path, shelved: Sequence[Shelved]) -> None:
-    """Write the page of the folder and the files of the switcher; `shelved` newest first."""
+    """Write the page that lists the atlases of a folder, and the files of the switcher; `shelved` newest first."""
     wanted = {**list_files(shelved), **switcher_files({one.tag: KnownPages.of(root / one.tag) for one in shelved if one.pages})}
     try:
         for address, data in wanted.items():
@@ -79,7 +79,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def part_of(address: str) -> str:
-    """The part of the switcher's lists that a page stands in: operators, a top folder of the source, the rest."""
+    """The part of the switcher's lists that contains a page: operators, a top folder of the source, the rest."""
     first, _, rest = address.partition("/")
     if first == "source" and "/" in rest:
         return "source-" + "".join(c if c.isalnum() else "-" for c in rest.partition("/")[0].lower())
@@ -87,7 +87,7 @@ def part_of(address: str) -> str:
 
 
 def switcher_files(pages: Mapping[str, KnownPages]) -> dict[str, bytes]:
-    """releases.js, and for each part of the sites which releases have which pages; `pages` by tag, the newest first."""
+    """The switcher's data: releases.js, and for each part of the sites which releases have which pages; `pages` by tag, newest first."""
     having: dict[str, dict[str, list[int]]] = {}
     for number, known in enumerate(pages.values()):
         for address in known.digests:
@@ -117,14 +117,14 @@ def _json(value: object) -> str:
 
 
 def plate_files(source: SourceInfo, page: Page, known: KnownPages) -> dict[str, bytes]:
-    """The plate of releases of a site that has the pages `known`, and the assets that it needs."""
+    """The page of what changed in a release, for a site that has the pages `known`, and the assets that it needs."""
     addresses, contents = assets.collect()
     frame = SiteFrame(source.version, source.tag, source.commit or "", plates(lines=LINES in known.digests), collected=True, assets=addresses, floors=FLOORS)
     return {RELEASES: to_html(create(), frame, page), **contents}
 
 
 def draw_plate(out: Path, source: SourceInfo, page: Page) -> None:
-    """Draw the plate of releases of a site that stands, and note it in the site's own list."""
+    """Draw the page of what changed in a release into an existing site, and add it to the site's own list of files."""
     known = KnownPages.of(out)
     drawn = plate_files(source, page, known)
     try:
@@ -146,5 +146,5 @@ def _put(path: Path, data: bytes) -> None:
 
 
 def is_collection(folder: Path) -> bool:
-    """Whether a folder lists atlases."""
+    """Whether a folder contains the list of several atlases."""
     return (folder / LIST).is_file()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Templates that were compiled once and are kept: compiling them takes longer than drawing a few hundred pages."""
+"""Keeps compiled templates between builds: compiling them takes longer than drawing a few hundred pages."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ KIND = "templates"  # the folder in the cache
 
 
 class Keeper(Protocol):
-    """What keeps bytes between builds."""
+    """The interface of a store that keeps bytes between builds."""
 
     def read(self, *parts: str) -> bytes | None:
-        """The bytes under a name, as this user wrote them; None where there are none: what is read here is run."""
+        """The bytes under a name, if this user wrote them; else None, since what is read here will be executed."""
 
     def write(self, data: bytes, *parts: str) -> None:
-        """Keep bytes under a name, where anything can be kept; that it cannot is no error."""
+        """Keep bytes under a name; failing to keep them is no error."""
 
 
 class Compiled(BytecodeCache):
-    """Jinja's interface to them. A template includes others when it is compiled: one that changes makes all of them new."""
+    """Jinja's cache of compiled templates. A template includes others when it is compiled, so one that changes makes all of them new."""
 
     def __init__(self, keeper: Keeper) -> None:
         self._keeper = keeper
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Give a template its code, if that is kept."""
+        """Give a template its compiled code, if that is kept."""
         kept = self._keeper.read(KIND, _makers(), bucket.key)
         if kept is not None:
             bucket.bytecode_from_string(kept)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep the code of a template."""
+        """Keep the compiled code of a template."""
         self._keeper.write(bucket.bytecode_to_string(), KIND, _makers(), bucket.key)
 
 

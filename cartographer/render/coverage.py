@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which backend answers an operator, as one letter: the cells of the coverage matrix.
+"""The cells of the coverage matrix: which backend answers an operator and how, as one letter.
 
 The words are those of the dispatcher's own dump (`Dispatcher::dumpComputedTable`), as the export has them.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """One letter of the matrix."""
+    """One letter of the coverage matrix, with its style and its meaning."""
 
     letter: str
     css: str
@@ -56,7 +56,7 @@ _SHOWN_AS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One dispatch key of the matrix."""
+    """One dispatch key as a column of the coverage matrix."""
 
     key: str
     label: str
@@ -65,7 +65,7 @@ class Column:
 
 
 def columns(operators: Iterable[Operator]) -> tuple[Column, ...]:
-    """The columns that this atlas can fill: keys that appear in at least one computed dispatch table."""
+    """The columns that this atlas can fill: the keys that appear in at least one computed dispatch table."""
     known: set[str] = set()
     for operator in operators:
         known.update(operator.dispatch)
@@ -78,7 +78,7 @@ def columns(operators: Iterable[Operator]) -> tuple[Column, ...]:
 
 
 def letters(operator: Operator, keys: Sequence[str]) -> tuple[str, ...]:
-    """For each key `K`, `S`, `D`, `C`, `f`, or nothing; `?` when the dispatcher's answer is not known."""
+    """The letter for each key: `K`, `S`, `D`, `C`, `f`, or nothing; `?` when the dispatcher's answer is not known."""
     served = operator.dispatch
     structured = {r.key for r in operator.registrations if r.active and r.origin is Origin.STRUCTURED}
     found = [_LETTER.get(served.get(key, ""), "?") for key in keys]
@@ -86,5 +86,5 @@ def letters(operator: Operator, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def sign(which: str) -> Sign:
-    """What a letter means."""
+    """The meaning of a letter of the coverage matrix."""
     return _BY_LETTER.get(which) or Sign(which, "u", "not known")

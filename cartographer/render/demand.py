@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A site whose pages are drawn when they are asked for: each file as a build of the whole would write it, and none on disk."""
+"""Draws the pages of a site when they are asked for: the same files as a build would write, and none on disk."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SEARCH = plan.Job("data", "search")
 
 
 class OnDemand:
-    """One site. Two may ask at once: they take turns."""
+    """One site whose pages are drawn when they are asked for; of two threads that ask at once, one waits."""
 
     def __init__(self, site: Site) -> None:
         """Settle which files the site has."""
@@ -38,7 +38,7 @@ class OnDemand:
         self._turn = Lock()
 
     def draw(self, address: str) -> bytes | None:
-        """The file at an address; None when the site has none there."""
+        """The bytes of the file at an address; None when the site has none there."""
         if address in self._assets:
             return self._assets[address]
         job = _SEARCH if address.startswith(f"{search.FOLDER}/") else self._jobs.get(address)
@@ -56,13 +56,13 @@ class OnDemand:
 
 
 def open_site(folder: Path, *, collected: bool) -> OnDemand:
-    """The site of the atlas in a folder, read whole: a second or two. Raises StoreError."""
+    """Read the site of the atlas in a folder into memory, which takes a second or two. Raises StoreError."""
     with Reader(folder) as reader:
         return OnDemand(site_of(reader, folder, collected=collected))
 
 
 def pages_of(folder: Path) -> KnownPages:
-    """The pages that the site of the atlas in a folder would have. Raises StoreError."""
+    """The addresses of the pages that the site of the atlas in a folder would have. Raises StoreError."""
     with Reader(folder) as reader:
         outlined = outline.of_atlas(reader)
     return KnownPages(dict.fromkeys(_jobs(outlined), ""), outlined.settle.moved)

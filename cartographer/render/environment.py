@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jinja2 set-up: escaping on, undefined names are errors, white space at the start of template lines dropped."""
+"""Sets up Jinja2: escaping on, undefined names are errors, white space at the start of template lines dropped."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _marked: Callable[[str], Markup] = partial(str.__new__, Markup)  # without looki
 
 
 def escaped(value: Any) -> str:
-    """A value as it stands in a page. Most texts hold no sign to escape, and the page is joined from plain strings anyway."""
+    """A value escaped for HTML. Most texts contain nothing to escape, and pages are joined from plain strings anyway."""
     kind = type(value)
     if kind is str:
         return _text(value)
@@ -98,7 +98,7 @@ class _Pages(Environment):
 
 
 def create(compiled: BytecodeCache | None = None) -> Environment:
-    """The environment all pages are written with. `compiled`: where templates are kept once they are compiled."""
+    """The Jinja2 environment that writes all pages. `compiled`: where compiled templates are kept."""
     environment = _Pages(
         loader=FileSystemLoader(resources.folder("templates")),
         autoescape=True,
@@ -124,7 +124,7 @@ _BARE = re.compile(r"[\w:/.#%@+,~-]+").fullmatch
 
 @lru_cache(maxsize=1 << 15)
 def receipt(place: Receipt | None) -> Markup:
-    """Where a statement was read, as a link to the pinned line; generated files are plain text."""
+    """A receipt (the place where a statement was read) as a link to the pinned line; as plain text for generated files."""
     if place is None:
         return _NOTHING
     if place.url is None:
@@ -134,14 +134,14 @@ def receipt(place: Receipt | None) -> Markup:
 
 
 def attribute(address: str) -> Markup:
-    """`href` with an address that is percent-encoded already, in quotes where it needs them."""
+    """The attribute `href` with an address that is percent-encoded already, in quotes where they are needed."""
     sign = "" if _BARE(address) else '"'
     return _marked(f"href={sign}{escaped(address)}{sign}")
 
 
 @pass_environment
 def shared(environment: Environment, site: SiteFrame, part: str, **of: object) -> Markup:
-    """A part of the frame that depends on nothing else, so that it is drawn once for all the pages where `of` is the same."""
+    """A part of the frame that depends on nothing but `of`, so that it is drawn once for all pages where `of` is the same."""
     key = (part, *of.values())
     drawn = site.drawn.get(key)
     if drawn is None:
@@ -151,33 +151,33 @@ def shared(environment: Environment, site: SiteFrame, part: str, **of: object) -
 
 
 def receipts(places: Sequence[Receipt]) -> Markup:
-    """Several receipts in a row."""
+    """Several receipts, separated by spaces."""
     return _marked(" ".join([receipt(place) for place in places])) if places else _NOTHING
 
 
 def joined(texts: Iterable[str], sign: str) -> str:
-    """Texts in a row; they are escaped together."""
+    """Texts in a row, escaped together, which is faster than one by one."""
     return sign.join(texts)
 
 
 def parted(items: Iterable[Any], sign: str) -> Iterable[tuple[str, Any]]:
-    """Each item with the sign that stands before it, none before the first: `loop.last` looks ahead, which is dear in long lists."""
+    """Each item with the separator before it, none before the first: Jinja's `loop.last` looks ahead, which is slow in long lists."""
     return zip(chain(("",), repeat(sign)), items, strict=False)
 
 
 def signs(stop: Any) -> Markup:
-    """The class attribute of a stop of a descent."""
+    """The `class` attribute of a stop of a descent."""
     found = [name for name, holds in (("gen", stop.generated), ("common", stop.common), ("end", stop.end)) if holds]
     return _marked(f' class="{" ".join(found)}"') if found else _NOTHING
 
 
 def thousands(number: int) -> str:
-    """`2,633`."""
+    """A number with separators of thousands: `2,633`."""
     return f"{number:,}"
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:
-    """`1 file`, `2,633 files`."""
+    """A number with its noun: `1 file`, `2,633 files`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -185,7 +185,7 @@ _BREAK = re.compile(r"(::|/|_(?=[a-z0-9]{4,}))")
 
 
 def soft(name: Any, least: int = 24) -> Markup:
-    """A long name of code that may break after `::`, `/` and before long parts, so that it never widens the page."""
+    """The name of something in code, with break opportunities after `::`, `/` and before long parts, so that it never widens the page."""
     text = str(name)
     if len(text) < least:
         return escape(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the frame of every page needs to know about the site as a whole."""
+"""Collects what the frame of every page (header, navigation, assets) needs to know about the site as a whole."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SiteFrame:
-    """Version, plates, assets: the same on every page."""
+    """The version, the navigation and the assets: the same on every page."""
 
     version: str
     tag: str
@@ -32,6 +32,6 @@ class SiteFrame:
 
 
 def frame_of(site: Site, assets: Mapping[str, str]) -> SiteFrame:
-    """The frame of a site; only plates that exist are named."""
+    """The frame of a site; the navigation has only pages that exist."""
     source = site.catalog.source
     return SiteFrame(source.version, source.tag, source.commit or "", site.plates, site.collected, assets, FLOORS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The age of the ground: lines by era, for files and folders."""
+"""Counts lines by era, for files and folders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Ground:
 
     @property
     def dated(self) -> bool:
-        """Whether single lines have dates and eras to put them in."""
+        """Whether single lines have dates, and there are eras for them."""
         return self.strata.level == "lines" and bool(self.eras)
 
     @cached_property
@@ -37,12 +37,12 @@ class Ground:
         return tuple(max(0, bisect_right(starts, date) - 1) for _commit, date in self.strata.commits)
 
     def file(self, path: str) -> FileDates | None:
-        """The dates of one file."""
+        """The dates of one file; None when it has none."""
         return self.strata.files.get(path)
 
     @cached_property
     def by_file(self) -> dict[str, tuple[int, ...]]:
-        """Lines by era for each dated file; the last number counts lines without a date."""
+        """The number of lines by era for each dated file; the last number counts lines without a date."""
         if not self.dated:
             return {}
         found = {}
@@ -56,7 +56,7 @@ class Ground:
 
     @cached_property
     def by_folder(self) -> dict[str, tuple[int, ...]]:
-        """The same for each folder, its subfolders included."""
+        """The number of lines by era for each folder, its subfolders included; the last number counts lines without a date."""
         found: dict[str, list[int]] = {}
         for path, counts in self.by_file.items():
             while path:
@@ -68,11 +68,11 @@ class Ground:
 
     @cached_property
     def ages(self) -> Ages:
-        """Answers about single spans of lines."""
+        """The calculator of ages for spans of lines."""
         return Ages(self.strata)
 
     def span(self, path: str, first: int, last: int) -> tuple[int, ...]:
-        """Lines by era of a span of a file, the last number without a date; empty when it is not dated."""
+        """The number of lines by era in a span of a file, the last one without a date; empty when the file is not dated."""
         age = self.ages.of(path, first, last) if self.dated else None
         if age is None:
             return ()
@@ -80,11 +80,11 @@ class Ground:
         return (*(lines.get(era.name, 0) for era in self.eras), age.lines - age.dated)
 
     def main_era(self, counts: Iterable[int] | None) -> int | None:
-        """The era with most lines, as an index; None when nothing is dated."""
+        """The index of the era with most lines; None when nothing is dated."""
         known = list(counts or ())[: len(self.eras)]
         return max(range(len(known)), key=lambda era: (known[era], -era)) if any(known) else None
 
     def pattern(self, era: int) -> int:
-        """The style sheet's pattern for an era, 1 (oldest) to 7, spread over the scale when there are fewer eras."""
+        """The style sheet's pattern for an era, from 1 (oldest) to 7, spread over the scale when there are fewer eras."""
         count = len(self.eras)
         return 1 + min(PATTERNS - 1, era * PATTERNS // count) if count > PATTERNS else PATTERNS - count + era + 1

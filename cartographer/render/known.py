@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A site that stands: which pages it has, and at which of them an operator is."""
+"""Reads what an existing site contains: which pages, and which of them shows an operator."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _SIGN = b"drawn by cartographer"  # in the head of every page (templates/shared/
 
 @dataclass(frozen=True, slots=True)
 class KnownPages:
-    """The pages of one site in a folder."""
+    """The pages of an existing site in a folder."""
 
     digests: Mapping[str, str]
     moved: Mapping[str, str]  # addresses that differed from another in case alone
 
     @classmethod
     def of(cls, folder: Path) -> KnownPages:
-        """Those that the folder's own lists name; none where there is no site."""
+        """The pages that the lists in a folder name; none where there is no site."""
         moved = _read(folder / "atlas.json").get("where", {})
         return cls(read_status(folder), _texts(moved.get("moved", {}) if isinstance(moved, dict) else {}))
 
     def operator(self, name: str) -> str | None:
-        """The address of an overload; `add_` stands with `add` where both are."""
+        """The address of an overload; `add_` is on the page of `add` when both exist."""
         namespace, _, rest = name.partition("::")
         base = rest.partition(".")[0]
         plain = base[:-1] if base.endswith("_") and not base.endswith("__") else base
@@ -52,7 +52,7 @@ class KnownPages:
 
 
 def check_front(folder: Path) -> None:
-    """Raise UsageError when the front page of a folder is somebody else's: ours would take its place."""
+    """Raise UsageError when the front page of a folder is somebody else's, which ours would overwrite."""
     page = folder / urls.MAP
     if any((folder / name).is_file() for name in _OURS):
         return
@@ -62,17 +62,17 @@ def check_front(folder: Path) -> None:
 
 
 def digest_of(data: bytes) -> str:
-    """The digest of a file as a site's list holds it."""
+    """The digest of a file, as a site's list of files has it."""
     return hashlib.sha256(data).hexdigest()[:20]
 
 
 def read_status(out: Path) -> dict[str, str]:
-    """Address -> digest of every file of the site in a folder; nothing where there is none, or none that can be read."""
+    """Address -> digest of every file of the site in a folder; empty when there is no site, or none that can be read."""
     return _texts(_read(out / STATUS).get("pages", {}))
 
 
 def write_status(out: Path, pages: Mapping[str, str]) -> None:
-    """Note the files of a site in its own list."""
+    """Write the site's own list of its files, with the digest of each."""
     write_whole(out / STATUS, (json.dumps({"format": 1, "pages": dict(sorted(pages.items()))}, indent=0) + "\n").encode())
 
 

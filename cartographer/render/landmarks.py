@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Places that every call passes whatever the operator, found by name among the atlas' symbols.
+"""Finds the places that every call passes, whatever the operator, by name among the atlas' symbols.
 
 Only names of PyTorch's architecture stand here; where they are is looked up, and what is not found is not shown.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Landmark:
-    """A found place."""
+    """A place that every call passes, found in this PyTorch."""
 
     symbol: str
     says: str

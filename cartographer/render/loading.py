@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a reader of the store to the catalog and the site that pages are drawn from."""
+"""Loads the catalog and the site, from which pages are drawn, from a reader of the store."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Remembered:
 
 
 def remembered(reader: Reader, written: Atlas | None = None) -> Reader:
-    """A reader in front of `reader` that keeps its lists. What was `written` to the atlas a moment ago is not read again."""
+    """A reader in front of `reader` that keeps its lists. What was just `written` to the atlas is not read again."""
     return cast("Reader", _Remembered(reader, _lists_of(written) if written is not None else {}))
 
 
@@ -60,7 +60,7 @@ def _lists_of(atlas: Atlas) -> Mapping[str, Any]:
 
 
 def site_of(reader: Reader, folder: Path, *, collected: bool, written: Atlas | None = None) -> Site:
-    """The site of the atlas behind `reader`, which stands in `folder` or is about to; all that its pages say is in memory then."""
+    """The site of the atlas behind `reader`, which is in `folder` or about to be; everything that its pages say is then in memory."""
     reader = remembered(reader, written)
     catalog = load(reader)
     said = kept(folder, catalog.info.inputs)
@@ -85,6 +85,6 @@ def load(reader: Reader) -> Catalog:
 
 
 def by_path(symbols: Iterable[Symbol]) -> dict[str, tuple[Symbol, ...]]:
-    """Symbols by file, in line order."""
+    """The symbols of each file, in the order of lines."""
     ordered = sorted(symbols, key=lambda symbol: (symbol.path, symbol.line, symbol.qualname))
     return {path: tuple(group) for path, group in groupby(ordered, key=lambda symbol: symbol.path)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""For programs: atlas.json (what this is and where things are) and a Sphinx inventory, so that other pages can link in."""
+"""Writes the files for programs: atlas.json (what this is and where things are) and a Sphinx inventory, so that other pages can link in."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ FILES = ("atlas.json", "objects.inv")
 
 
 def files(site: Site) -> Iterator[tuple[str, bytes]]:
-    """(address, bytes) of the files for programs."""
+    """The files for programs, as (address, bytes)."""
     yield from zip(FILES, (atlas_json(site), inventory(site)), strict=True)
 
 
 def atlas_json(site: Site) -> bytes:
-    """The first line of the export, and where things are."""
+    """The content of atlas.json: the first line of the export, and where things are."""
     info = site.catalog.info
     source = info.source
     value = {
@@ -52,7 +52,7 @@ def atlas_json(site: Site) -> bytes:
 
 
 def inventory(site: Site) -> bytes:
-    """A Sphinx inventory, version 2: operators as `std:label`, kernels' functions as `cpp:function`."""
+    """A Sphinx inventory, version 2: operators as `std:label`, functions of kernels as `cpp:function`."""
     source = site.catalog.source
     head = f"# Sphinx inventory version 2\n# Project: PyTorch atlas\n# Version: {source.version}\n# The remainder of this file is compressed using zlib.\n"
     rows = []

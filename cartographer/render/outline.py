@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an atlas has, by names and numbers: enough to tell the address of every page without reading what stands on it.
+"""The outline of a site, names and numbers alone: enough to tell the address of every page without reading what is on it.
 
 A site in memory has it at hand; of a database alone it takes some hundredths of a second.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outline:
-    """The names that pages are called by, and the lengths of lists that are cut into sheets."""
+    """The names that pages are called by, and the lengths of lists that are split into sheets."""
 
     keys: tuple[str, ...]  # of operators' pages
     folders: tuple[str, ...]

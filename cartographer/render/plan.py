@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which pages an atlas has, in what order, and who builds each: the table of contents of the site."""
+"""The table of contents of a site: which pages an atlas has, in what order, and which module builds each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Job(NamedTuple):
-    """One unit of work for a process: a kind of page, and which one."""
+    """One unit of work for a process: a kind of page, and which page of that kind."""
 
     kind: str
     key: str
@@ -53,7 +53,7 @@ _DATA: Mapping[str, tuple[str, ...]] = {"search": (), "programs": machine.FILES,
 
 
 def jobs(outline: Outline) -> list[Job]:
-    """All jobs, the heaviest kinds first."""
+    """All jobs of a site, the heaviest kinds first."""
     found = [Job("data", name) for name in _DATA]
     found += [Job("plate", address) for address in _PLATES]
     found += [Job("operators", "", number + 1) for number in range(operators.count_of_sheets(outline.operators))]
@@ -69,7 +69,7 @@ def jobs(outline: Outline) -> list[Job]:
 
 
 def addresses(outline: Outline, job: Job) -> Iterable[str]:  # noqa: C901 - one case a kind of page
-    """Where a job's pages and files stand. Shards of the search alone are not known before they are made."""
+    """The addresses of a job's pages and files. Only shards of the search are not known before they are made."""
     match job.kind:
         case "plate":
             return [job.key]
@@ -97,7 +97,7 @@ def addresses(outline: Outline, job: Job) -> Iterable[str]:  # noqa: C901 - one 
 
 
 def pages(site: Site, job: Job) -> Iterable[Page]:  # noqa: C901 - one case a kind of page
-    """The pages of one job."""
+    """The pages of one job, built."""
     match job.kind:
         case "plate":
             return [_PLATES[job.key](site)]
@@ -124,7 +124,7 @@ def pages(site: Site, job: Job) -> Iterable[Page]:  # noqa: C901 - one case a ki
 
 
 def files(site: Site, job: Job) -> Iterable[tuple[str, bytes]]:
-    """What else belongs to a job: the JSON twin of an operator, data for scripts and for programs."""
+    """The other files of a job: the JSON twin of an operator, data for scripts and for programs."""
     match job.kind, job.key:
         case "operator", key:
             return [twins.operator_twin(site, key)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Guide texts -> HTML: Markdown (the only home of markdown_it), anchors filled in, stale ones marked with the reason."""
+"""Turns guide texts into HTML: Markdown (the only home of markdown_it), anchors resolved, stale ones marked with the reason."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ PLATES = {  # that a text may name: what each is called there, guide/anchors.py 
 
 
 def guide_address(slug: str) -> str:
-    """The page of a guide text; what follows # stays an anchor."""
+    """The address of a guide text's page; a part after `#` is kept as the anchor."""
     page, mark, anchor = slug.partition("#")
     return f"guide/{page}.html{mark}{slug_of(anchor)}" if mark else f"guide/{page}.html"
 
 
 def slug_of(heading: str) -> str:
-    """The anchor of a heading."""
+    """The anchor of a heading: its words in small letters, joined by hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
 
 
 def to_html(site: Site, text: str, root: str) -> Markup:
-    """The HTML of one text on a page whose way to the root is `root`."""
+    """The HTML of one guide text, for a page from which `root` leads to the site's root."""
     holes: list[tuple[str, str]] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -76,7 +76,7 @@ def _block(site: Site, kind: str, argument: str, root: str) -> Markup:
 
 
 def touches(site: Site, found: Iterable[Touch], first: str, second: str) -> Markup:
-    """A table of places."""
+    """An HTML table of places to change."""
     rows = Markup().join(
         Markup("<tr><td>{}<td>{}<td>{}").format(t.what, _named(t), receipt(site.receipt(t.path, t.line))) for t in found
     )
@@ -88,7 +88,7 @@ def _named(touch: Touch) -> Markup:
 
 
 def readings(site: Site, found: Sequence[Reading], root: str) -> Markup:
-    """A table of files in reading order. What is known of none of them (dates, owners) has no column."""
+    """An HTML table of files in reading order. A column of which nothing is known (dates, owners) is left out."""
     dated, owned = any(r.born or r.changed for r in found), any(r.owner for r in found)
     heads = ("", "File", "Lines", "Operators", *(("From", "Last change") if dated else ()), *(("Who is asked",) if owned else ()))
     rows = Markup().join(_reading_row(site, number, reading, root, dated=dated, owned=owned) for number, reading in enumerate(found, 1))
@@ -126,7 +126,7 @@ def _stale(site: Site, answer: Answer) -> Markup:
 
 
 def inline(site: Site, answer: Answer, root: str, kind: str) -> Markup:
-    """One anchor within a sentence."""
+    """The HTML of one anchor within a sentence."""
     if answer.stale:
         return _stale(site, answer)
     shown = Markup("<code>{}</code>").format(answer.text) if kind in ("op", "symbol", "path", "binding", "kernel", "node") and answer.text else escape(answer.text)
@@ -140,7 +140,7 @@ def inline(site: Site, answer: Answer, root: str, kind: str) -> Markup:
 
 
 def count_anchor(answer: Answer) -> str:
-    """Where the page says how a number was counted."""
+    """The anchor at which the page says how a number was counted."""
     return f"counted-{slug_of(answer.receipt)[:60]}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The search index, in shards that a page loads when its reader first types.
+"""Makes the search index, in shards that a page loads when its reader first types.
 
 A shard is a script that fills `window.ATLAS_SHARDS` (`fetch` fails on file://). Inside are lists of names as one text
 each, a name a line, tab before what it leads to: half the size of JSON, and split faster than it is parsed.
@@ -35,7 +35,7 @@ _KIND = {"function": "f", "method": "m", "kernel": "k", "device": "d", "class": 
 
 
 def shards(site: Site) -> list[tuple[str, bytes]]:
-    """All shards: (address, bytes)."""
+    """All shards of the search index, as (address, bytes)."""
     names, passed = _symbols(site)
     symbols = dict(_symbol_shards(names))
     first = {
@@ -78,7 +78,7 @@ def _bag(told: str) -> str:
 
 
 def stub_address(site: Site, name: str) -> str:
-    """Where a dispatch stub is described; the last part of its name is the anchor."""
+    """The address at which a dispatch stub is described; the last part of its name is the anchor."""
     return f"{site.stub_sheet(name)}#{name.rpartition('::')[2]}"
 
 
@@ -210,6 +210,6 @@ _NOT_A_LETTER = re.compile(r"[^a-z0-9]")
 
 
 def shard_of(name: str, letters: int = 2) -> str:
-    """The shard of a symbol: the first letters of its last part, underscores in front set aside."""
+    """The shard that contains a symbol: the first letters of its last part, leading underscores ignored."""
     last = name.rstrip(".:").rpartition("::")[2].rpartition(".")[2].strip("_ ~").lower()
     return (_NOT_A_LETTER.sub("", last)[:letters] or "_").ljust(letters, "_")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What page builders share: the catalog, the settled addresses and the way to make links and receipts."""
+"""What page builders share: the catalog, the final addresses, and the ways to make links and receipts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DEVICE_KINDS = ("kernel", "metal-kernel")  # of symbols that are device kernels,
 _RULE = re.compile(r"(?P<path>[\w./+-]+\.(?:py|yaml|cpp|h|cu|cuh|mm|in)):(?P<line>\d+)")
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A step of kernel chains with the operators and backends that come by."""
+    """A step of kernel chains, with the operators and backends whose chains pass it."""
 
     name: str
     path: str
@@ -49,7 +49,7 @@ _SHARD = re.compile(r"_\d+(?=\.)")
 
 
 class Site:
-    """One site under construction."""
+    """A site that is being built: an atlas with everything that its pages share."""
 
     def __init__(
         self, catalog: Catalog, book: Book | None = None, *, lineage: Lineage | None = None, found: Comparison | None = None, collected: bool = False,
@@ -73,7 +73,7 @@ class Site:
 
     @cached_property
     def changed(self) -> frozenset[str]:
-        """The operators that the plate of releases has an entry for."""
+        """The operators that have an entry on the page of what changed in this release."""
         from cartographer.render.pages.releases import anchors
 
         return anchors(self.found)
@@ -84,17 +84,17 @@ class Site:
         return settled(self.catalog.bases, self.catalog.folders, {entry.path: self.parts(entry.path) for entry in self.catalog.files})
 
     def parts(self, path: str) -> int:
-        """On how many pages the symbols of a file are shown."""
+        """The number of pages that the symbols of a file take."""
         return -(-len(self.catalog.symbols.get(path, ())) // PART) or 1
 
     @cached_property
     def generated(self) -> frozenset[str]:
-        """Names of generated files, without shard numbers."""
+        """The names of generated files, without shard numbers."""
         return frozenset(entry.name for entry in self.catalog.generated)
 
     @cached_property
     def languages(self) -> dict[str, str]:
-        """The letter of the language that most lines of each folder are written in."""
+        """The style sheet's letter of the language that most lines in each folder are written in."""
         counts: dict[str, dict[str, int]] = {}
         for entry in self.catalog.files:
             path = entry.path
@@ -107,7 +107,7 @@ class Site:
 
     @property
     def plates(self) -> tuple[Link, ...]:
-        """The plates of this atlas, in the order of the navigation; only those that exist."""
+        """The main pages of this atlas that exist, in the order of the navigation."""
         return plates(lines=bool(self.book.texts))
 
     @cached_property
@@ -116,11 +116,11 @@ class Site:
         return {name: urls.sheet(urls.STUBS, 1 + number // STUBS_A_SHEET) for number, name in enumerate(names)}
 
     def stub_sheet(self, name: str) -> str:
-        """The sheet that describes a dispatch stub."""
+        """The address of the sheet that describes a dispatch stub."""
         return self._stub_sheets.get(name, urls.STUBS)
 
     def reached_by_role(self, roles: tuple[str, ...]) -> list[Reached]:
-        """The steps of these roles on all kernel chains, with who comes by, by their last name."""
+        """The steps with these roles on all kernel chains, with the operators that reach them, by last name."""
         found: dict[tuple[str, str, int], tuple[set[str], set[str], set[str]]] = {}
         for op in self.catalog.operators:
             for backend, chain in op.kernels.items():
@@ -139,7 +139,7 @@ class Site:
 
     @cached_property
     def function_rows(self) -> list[Reached]:
-        """All functions that kernel chains pass, device code and stubs left out."""
+        """All functions on kernel chains, without device code and stubs."""
         return self.reached_by_role(FUNCTION_ROLES)
 
     @cached_property
@@ -155,12 +155,12 @@ class Site:
 
     @cached_property
     def reached_places(self) -> tuple[tuple[str, str, int], ...]:
-        """(symbol, path, line) of every entry, kernel and device step, for the search."""
+        """The (symbol, path, line) of every entry, kernel and device step, for the search."""
         return tuple(sorted({(row.name, row.path, row.line) for rows in (self.function_rows, self.device_rows) for row in rows if row.operators or row.through}))
 
     @cached_property
     def stub_users(self) -> dict[str, tuple[str, ...]]:
-        """Last name of a stub -> the operators whose chains pass it."""
+        """The operators whose chains pass a stub, by the stub's last name."""
         users: dict[str, set[str]] = {}
         for row in self.reached_by_role(("stub",)):
             users.setdefault(row.name.rpartition("::")[2], set()).update(row.operators, row.through)
@@ -168,7 +168,7 @@ class Site:
 
     @staticmethod
     def unsharded(name: str) -> str:
-        """`python_torch_functions.cpp` for `python_torch_functions_2.cpp`."""
+        """The name of a generated file without its shard number: `python_torch_functions.cpp` for `python_torch_functions_2.cpp`."""
         return _SHARD.sub("", name)
 
     # Receipts ----------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class Site:
         return path.startswith("build/") or "/" not in path or _SHARD.sub("", path) in self.generated
 
     def receipt(self, path: str, line: int = 0, end: int | None = None) -> Receipt:
-        """Where something was read: a pinned line on the web, plain text for a generated file."""
+        """The receipt of a place: a pinned line on the web, plain text for a generated file."""
         place = (path, line, end)
         found = self._receipts.get(place)
         if found is None:
@@ -193,18 +193,18 @@ class Site:
         return Receipt(at(path, line), self.links.line(path, line, end))
 
     def receipt_of(self, location: Location | None) -> Receipt | None:
-        """The receipt of a location."""
+        """The receipt of a location; None for None."""
         return self.receipt(location.path, location.line, location.end_line) if location else None
 
     def rule(self, text: str) -> Receipt | None:
-        """The receipt of a rule that names its place (`torchgen/gen.py:120`)."""
+        """The receipt of a rule that is given by its place (`torchgen/gen.py:120`)."""
         if text not in self._rules:
             found = _RULE.search(text)
             self._rules[text] = self.receipt(found["path"], int(found["line"])) if found else None
         return self._rules[text]
 
     def owner(self, path: str) -> Rule | None:
-        """The rule of CODEOWNERS that decides for a path; for a folder, the one for all that is in it."""
+        """The rule of CODEOWNERS that decides for a path; for a folder, the rule for everything in it."""
         if path not in self._owner_of:
             self._owner_of[path] = self._owners.of(path)
         return self._owner_of[path]
@@ -212,41 +212,41 @@ class Site:
     # Addresses ---------------------------------------------------------------------------------
 
     def operator(self, name: str) -> Link | None:
-        """The link to an operator's passport; None when the atlas has no such operator."""
+        """The link to an operator's page; None when the atlas has no such operator."""
         return self.operator_links.get(name)
 
     @cached_property
     def operator_links(self) -> dict[str, Link]:
-        """The links to all passports, by the operator's full name."""
+        """The links to the pages of all operators, by full name."""
         return {name: Link(short_name(name), f"{self.settle(f'{key}.html')}#{anchor_of(name)}") for name, key in self.catalog.key_of.items()}
 
     def place(self, path: str, line: int = 0) -> str | None:
-        """The address of a line of a scanned file in this site: the symbol that starts there or holds it, else the file."""
+        """The address in this site of a line of a scanned file: that of the symbol that starts there or contains it, else of the file."""
         if path not in self.catalog.by_path:
             return None
         anchor = self.catalog.anchor(path, line)
         return f"{self.file(path, self.catalog.part_of[path][anchor])}#{urls.line(anchor)}" if anchor else self.file(path)
 
     def file(self, path: str, part: int = 1) -> str:
-        """The address of a file's page."""
+        """The address of one page of a file: of its first page, or of another part of its symbols."""
         return self.first_pages.get(path) or self.settle(urls.file(path)) if part == 1 else self.settle(urls.file(path, part))
 
     def folder(self, path: str) -> str:
-        """The address of a folder's page."""
+        """The address of the page of a folder."""
         return self.folder_pages.get(path) or self.settle(urls.folder(path))
 
     @cached_property
     def first_pages(self) -> dict[str, str]:
-        """The address of the first page of each file."""
+        """The address of the first page of each file, by path."""
         return {entry.path: self.settle(urls.file(entry.path)) for entry in self.catalog.files}
 
     @cached_property
     def folder_pages(self) -> dict[str, str]:
-        """The address of each folder's page."""
+        """The address of the page of each folder, by path."""
         return {path: self.settle(urls.folder(path)) for path in self.catalog.folders}
 
     def crumbs(self, path: str) -> tuple[Link, ...]:
-        """The folders above a path."""
+        """The links to the folders above a path, for the top of its page."""
         parts = path.split("/")
         above = ["/".join(parts[:depth]) for depth in range(1, len(parts))]
         return (
@@ -256,7 +256,7 @@ class Site:
 
 
 def settled(keys: Iterable[str], folders: Iterable[str], files: Mapping[str, int]) -> urls.CaseSafe:
-    """The pages of operators, folders and files, the latter with how many they take, in their case-safe form."""
+    """The addresses of operators, folders and files (with the number of their pages), so that no two differ only in case."""
     wanted = [f"{key}.html" for key in keys]
     wanted += [urls.folder(path) for path in folders]
     wanted += [urls.file(path, part + 1) for path, parts in files.items() for part in range(parts)]
@@ -264,7 +264,7 @@ def settled(keys: Iterable[str], folders: Iterable[str], files: Mapping[str, int
 
 
 def plates(*, lines: bool) -> tuple[Link, ...]:
-    """The plates of a site, in the order of the navigation, with or without reading lines."""
+    """The main pages of a site, in the order of the navigation, with or without reading lines."""
     always = (
         Link("Map", urls.MAP), Link("Operators", urls.OPERATORS), Link("Kernels", urls.KERNELS), Link("Territory", urls.TERRITORY),
         Link("Strata", urls.STRATA), Link("Generated", urls.GENERATED),
@@ -274,15 +274,15 @@ def plates(*, lines: bool) -> tuple[Link, ...]:
 
 
 def language_letter(language: str) -> str:
-    """The style sheet's letter of a language: the same for C and C++, for Objective-C++ and Metal."""
+    """The style sheet's letter for a language: the same for C and C++, and for Objective-C++ and Metal."""
     return _LANGUAGE.get(language, "o")
 
 
 def short_name(name: str) -> str:
-    """`add.Tensor` for `aten::add.Tensor`; other namespaces are kept."""
+    """A name without the namespace `aten`: `add.Tensor` for `aten::add.Tensor`; other namespaces are kept."""
     return name.removeprefix("aten::")
 
 
 def anchor_of(name: str) -> str:
-    """The anchor of an overload on its page: the name without namespace."""
+    """The anchor of an overload on its page: its name without namespace."""
     return name.partition("::")[2]

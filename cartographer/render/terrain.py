@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which territory a path lies in and on which floor, in the words of the atlas (README, "How to read a plate")."""
+"""Tells in which territory and on which floor a path is, in the words of the atlas (README, "How to read a plate")."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FLOOR_SAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Territory:
-    """A part of the source with a language and a purpose of its own."""
+    """A part of PyTorch's source with a language and a purpose of its own."""
 
     key: str  # the class in the style sheet
     name: str
@@ -58,7 +58,7 @@ _LENGTHS = sorted({len(start) for start in _FLOOR_OF}, reverse=True)
 
 
 def territory_of(path: str) -> Territory:
-    """The territory of a file or folder."""
+    """The territory that a file or folder belongs to."""
     if path == "torch/csrc" or path.startswith("torch/csrc/"):
         return _BY_KEY["csrc"]
     match path.partition("/")[0]:
@@ -76,12 +76,12 @@ def territory_of(path: str) -> Territory:
 
 @lru_cache(maxsize=1 << 14)
 def floor_of(path: str) -> int:
-    """The floor of a file or folder, 0 when it lies on none."""
+    """The floor that a file or folder is on; 0 when it is on none."""
     return next((_FLOOR_OF[path[:length]] for length in _LENGTHS if path[:length] in _FLOOR_OF), 0)
 
 
 def say_floors(floors: tuple[int, ...]) -> str:
-    """`floors 3 to 5`, `floors 2 and 6`, `floor 5`."""
+    """A sentence part for some floors: `floors 3 to 5`, `floors 2 and 6`, `floor 5`."""
     if not floors:
         return "no floor"
     if len(floors) == 1:

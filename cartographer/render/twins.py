@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The JSON twin of an operator's page: the same facts, under the names that the export gives them.
+"""The JSON twin of an operator's page: the same facts, with the names that the export gives them.
 
 Fields that hold nothing are left out. What overloads share stands once, at the end of the file (`steps` of chains, dispatch
 `layers`, `served`: runtime keys by what serves them), and overloads name it by its number there. Keys and layers behind which only a
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
-    """(address, bytes): all overloads of one page."""
+    """The JSON twin of an operator's page, as (address, bytes): all overloads of the page."""
     operators = site.catalog.bases[key]
     ways = {site.catalog.alike(chain): chain for op in operators for chain in op.kernels.values()}
     numbers = {way: number for number, way in enumerate(ways)}
@@ -55,7 +55,7 @@ def operator_twin(site: Site, key: str) -> tuple[str, bytes]:
 
 
 def address(page: str) -> str:
-    """Where the twin of an operator's page stands: beside it."""
+    """The address of the JSON twin of an operator's page: beside the page."""
     return page.removesuffix(".html") + ".json"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one place where an address is made: of a page of the site, of an anchor, of a line on the web.
+"""Makes all addresses: of a page of the site, of an anchor, of a line on the web.
 
 An address is relative to the site's root and uses `/`: `op/add.html`. Two addresses never differ only in case (file
 systems of macOS and Windows fold it) and none is longer than `LIMIT` characters (some tools stop at 255 for a whole path).
@@ -39,7 +39,7 @@ _PLAIN = re.compile(r"[\w.~/:,@!$&'()*+;=-]*(?:#[\w.~/:,@!$&'()*+;=-]*)?", re.AS
 
 
 def href(address: str) -> str:
-    """An address as it stands in `href`: percent-encoded, the part after `#` kept an anchor."""
+    """An address as the value of `href`: percent-encoded, the part after `#` kept as an anchor."""
     if _PLAIN(address):
         return address
     page, mark, anchor = address.partition("#")
@@ -47,12 +47,12 @@ def href(address: str) -> str:
 
 
 def root_from(address: str) -> str:
-    """What leads from a page back to the site's root: `../../` for `source/aten/index.html`."""
+    """The relative way from a page to the site's root: `../../` for `source/aten/index.html`."""
     return "../" * address.count("/")
 
 
 def relative(page: str, address: str) -> str:
-    """The shortest way from one page to another address, as it stands in `href`."""
+    """The shortest relative way from one page to another address, as the value of `href`."""
     folder, rest = _apart(address)
     return _way(page.rpartition("/")[0], folder) + rest
 
@@ -76,7 +76,7 @@ def _way(folder: str, there: str) -> str:
 
 
 def operator_key(namespace: str, base: str) -> str:
-    """The address of an operator's page without its ending; aten, the namespace of nearly all, is not spelled out."""
+    """The address of an operator's page without its ending; the namespace aten, which nearly all have, is left out."""
     key = f"op/{_name(base)}" if namespace == "aten" else f"op/{_name(namespace)}/{_name(base)}"
     return key if len(key) <= LIMIT - 5 else f"{key[: LIMIT - 20]}~{hashlib.sha1(key.encode(), usedforsecurity=False).hexdigest()[:10]}"
 
@@ -96,17 +96,17 @@ def _plain(path: str) -> str:
 
 
 def folder(path: str) -> str:
-    """The page of a folder; "" is the root of the tree."""
+    """The address of the page of a folder; "" is the root of the tree."""
     return _short(f"source/{_plain(path)}/index.html" if path else "source/index.html")
 
 
 def file(path: str, part: int = 1) -> str:
-    """The page of a source file; long symbol lists go on in part 2, 3, ..."""
+    """The address of the page of a source file; long lists of symbols continue in part 2, 3, ..."""
     return _short(f"source/{_plain(path)}.html" if part == 1 else f"source/{_plain(path)}~{part}.html")
 
 
 def sheet(address: str, number: int) -> str:
-    """The nth sheet of a list that is too long for one page; the first is the list's own page."""
+    """The address of the nth sheet of a list that is too long for one page; the first is the list's own page."""
     if number == 1:
         return address
     stem = address.removesuffix("index.html") if address.endswith("index.html") else address.removesuffix(".html") + "-"
@@ -127,7 +127,7 @@ def _short(address: str) -> str:
 
 
 class CaseSafe:
-    """Addresses in which no two differ only in case: of twins the first keeps its name, the others get a number."""
+    """Makes addresses of which no two differ only in case: the first keeps its name, others get a number."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         """Settle all of `wanted`; the outcome depends on the set alone, not on its order."""
@@ -150,7 +150,7 @@ class CaseSafe:
 
     @property
     def moved(self) -> Mapping[str, str]:
-        """The addresses that had to change."""
+        """The addresses that had to be changed, old -> new."""
         return self._moved
 
 
@@ -168,14 +168,14 @@ class Permalinks:
         self.ref = info.commit or info.tag
 
     def line(self, path: str, number: int, end: int | None = None) -> str:
-        """One line, or a span of lines, of a file."""
+        """The URL of one line, or of a span of lines, of a file."""
         span = f"#L{number}" + (f"-L{end}" if end and end > number else "") if number > 0 else ""
         return f"{self.web}/blob/{self.ref}/{_quoted(path)}{span}"
 
     def tree(self, path: str) -> str:
-        """A folder."""
+        """The URL of a folder; "" is the root of the repository."""
         return f"{self.web}/tree/{self.ref}/{quote(path)}" if path else f"{self.web}/tree/{self.ref}"
 
     def commit(self, commit: str) -> str:
-        """A commit."""
+        """The URL of a commit."""
         return f"{self.web}/commit/{commit}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the site: every page of the plan, over all cores, leaving alone what has not changed.
+"""Writes the site: every page of the plan, over all cores, without touching what has not changed.
 
 The folder's status file holds the digest of each page as written; a page whose new bytes have the same digest is not
 touched, one that is in the status file but no longer in the plan is removed. Pages are written to a folder beside the
@@ -57,7 +57,7 @@ _CHUNK = 48
 
 @dataclass(frozen=True, slots=True)
 class RenderReport:
-    """What was written."""
+    """How many pages and bytes were written, kept and removed, and in how many seconds."""
 
     pages: int
     written: int
@@ -69,7 +69,7 @@ class RenderReport:
 
 
 class Written(NamedTuple):
-    """One file of the site."""
+    """One file of the site that was written, or found unchanged."""
 
     address: str
     digest: str
@@ -79,7 +79,7 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where pages are put until all are there."""
+    """The folder in which pages are put until all of them are there."""
 
     out: Path
     stage: Path  # `out` itself when nothing is there yet and folders cannot be swapped
@@ -119,7 +119,7 @@ def write(
     site: Site, out: Path, progress: Progress, *, processes: int | None = None, when_drawn: Callable[[Path], object] = lambda _: None,
     keeper: Keeper | None = None,
 ) -> RenderReport:
-    """Write every page of `site`."""
+    """Write every page of `site` into `out`, and remove those that are no longer in the plan."""
     global _press  # noqa: PLW0603 - the forked processes find it there
     start = time.perf_counter()
     addresses, contents = assets.collect()
@@ -135,7 +135,7 @@ def write(
     except OSError as error:
         raise RenderError(
             f"a page cannot be written: {error.strerror or error}", where=error.filename or str(out),
-            hint="Check the space and the rights there, or name another folder with --out; an atlas that was there before is untouched.",
+            hint="check the space and the rights there, or name another folder with --out; an atlas that was there before is untouched",
         ) from error
     finally:
         _press = None
@@ -268,9 +268,9 @@ def _print(chunk: Sequence[plan.Job]) -> list[Written]:
 
 
 def remove_site(out: Path, when_ready: Callable[[Path], object] = lambda _: None) -> int:
-    """Remove a site and leave the atlas: pages of another atlas would pretend to be of this one. Gives how many files went.
+    """Remove a site and leave the atlas: pages of another atlas would seem to be of this one. Returns the number of files removed.
 
-    `when_ready` is called with the folder that will be the atlas: the database that has no pages goes there.
+    `when_ready` is called with the folder that will be the atlas: the database without pages is moved there.
     """
     pages = read_status(out)
     beside = _beside(out)
@@ -292,7 +292,7 @@ def remove_site(out: Path, when_ready: Callable[[Path], object] = lambda _: None
 
 
 def to_html(environment: Environment, frame: SiteFrame, page: Page) -> bytes:
-    """One page as bytes."""
+    """One page as HTML, encoded as bytes."""
     template = environment.get_template(page.template)
     return template.render(page=page, view=page.view, site=frame, root=root_from(page.address)).encode()
 

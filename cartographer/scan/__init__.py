@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file's bytes to facts. Pure: no disk, no git.
+"""Turns the bytes of one file into facts: definitions, calls, macros, registrations. Pure: no disk, no git.
 
     one            by language: C family, Metal, Python
     cpp            preprocess → inside → calls, put together as FileFacts

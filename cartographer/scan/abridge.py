@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python text without what nothing is looked for in: most of a file are bodies of functions, and of these only nested
+"""Shortens Python text before it is parsed: most of a file are bodies of functions, and of these only nested
 definitions, imports and calls that register become facts. A grammar reads the rest three times faster.
 """
 
@@ -60,8 +60,8 @@ _PLAIN = possessive(
 
 
 def abridged(data: bytes) -> bytes:
-    """The text with statements of functions in which nothing is looked for replaced by `0` on their last line, and without
-    comments between definitions. Lines stay where they are. From where the text is unusual it is left as it is.
+    """The text with uninteresting statements of functions replaced by `0` on their last line, and without comments between definitions.
+    Lines keep their numbers. From where the text is unusual, it is left as it is.
     """
     return _Abridgement(data).read() if _is_usual(data) else data
 
@@ -135,7 +135,7 @@ def _stops(data: bytes) -> list[int]:
 
 
 def registering(data: bytes) -> Iterator[int]:
-    """Where the words of registering stand in names that are called; a name may come more than once."""
+    """The offsets of words of registering in names that are called; a name may come more than once."""
     for word in REGISTERING:
         at = data.find(word)
         while at >= 0:

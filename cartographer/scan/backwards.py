@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names read backwards from the bracket that follows them: by far the cheapest way to meet each call once."""
+"""Reads names backwards from the bracket that follows them: by far the cheapest way to meet each call once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NOTHING: Callee = ("", "", 0, "", "")
 
 
 def judged(name: str, template: str, length: int, word: str, of_type: str) -> Callee:
-    """What a name that begins so far before a parenthesis says of it."""
+    """What the name before a parenthesis is, with the word and type before it; `length` is the distance of its beginning from the parenthesis."""
     if name in NO_CALLS:
         return ("", "", 0, "", name) if name in _CONDITIONS else NOTHING
     form = "call"
@@ -66,7 +66,7 @@ def judged(name: str, template: str, length: int, word: str, of_type: str) -> Ca
 
 @lru_cache(maxsize=1024)
 def callee(text: str) -> Callee | None:
-    """The same from all that stands between the parenthesis and the sign before it, be that a bracket, a comma or a semicolon:
+    """What the text between a parenthesis and the sign before it (a bracket, a comma, a semicolon) calls, as `judged` has it:
     most of these texts come again and again. None when what stands farther before has a say, for template arguments.
     """
     m = _NAME_BACK.match(text[::-1])
@@ -86,7 +86,7 @@ def callee(text: str) -> Callee | None:
 
 
 class Backwards:
-    """A file read from its end; offsets are those of the file."""
+    """Reads the names of one file backwards; offsets are those of the file."""
 
     def __init__(self, source: Source) -> None:
         self.code = source.code
@@ -94,7 +94,7 @@ class Backwards:
         self.text = source.code[::-1]
 
     def name(self, at: int, floor: int) -> Named | None:
-        """The name that ends before `at`."""
+        """The name that ends before the offset `at`; None when there is none."""
         back = self.text
         size = len(back)
         m = _NAME_BACK.match(back, size - at)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was read of a function's body, told as facts: with lines instead of offsets, with the preprocessor's guards, and with what its
+"""Turns what was read of a function's body into facts: with lines instead of offsets, with the preprocessor's guards, and with what its
 arguments refer to.
 """
 
@@ -30,7 +30,7 @@ _LAST_NAME = re.compile(r"~?\w+$")
 
 
 class Uses(NamedTuple):
-    """What a body uses: calls and the like in the order in which they begin, the ways out before its end, signs between tensors."""
+    """What a body uses: calls and the like in the order in which they begin, the exits before its end, signs between tensors."""
 
     calls: tuple[Call, ...] = ()
     exits: tuple[Exit, ...] = ()
@@ -42,7 +42,7 @@ NO_USES = Uses()
 
 @dataclass(slots=True)
 class Read:
-    """What one pass over a body has met, by offsets."""
+    """The raw result of one pass over a body, with offsets."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ class Read:
 
 
 class BodyFacts:
-    """Tells what was read; `names` are the functions and classes that the file itself defines or declares."""
+    """Converts the raw result of a pass into facts; `names` are the functions and classes that the file itself defines or declares."""
 
     def __init__(self, source: Source, names: frozenset[str], read: Read, *, messages: bool) -> None:
         self.source = source
@@ -63,7 +63,7 @@ class BodyFacts:
         self.outer = source.guards(read.start)
 
     def uses(self) -> Uses:
-        """All of it."""
+        """All uses of the body as facts."""
         return Uses(self._result(), self._ways_out(), self._tell_signs())
 
     def _result(self) -> tuple[Call, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Facts kept between builds, by blob id, language and the scanner's own version.
+"""Keeps facts between builds, by blob id, language and the scanner's own version.
 
 Losing an entry costs a scan, never a build: a damaged file is set aside, a damaged entry is scanned anew.
 """
@@ -31,12 +31,12 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, sum INTEGER N
 
 
 def encode(facts: FileFacts) -> bytes:
-    """Facts in their compact form."""
+    """Facts as compressed bytes, for the cache and for other processes."""
     return zlib.compress(_ENCODER.encode(facts), 1)
 
 
 def decode(data: bytes) -> FileFacts:
-    """The facts of a compact form. Raises ValueError when it is damaged."""
+    """The facts in bytes that `encode` made. Raises ValueError when they are damaged."""
     try:
         return _DECODER.decode(zlib.decompress(data))
     except (zlib.error, msgspec.MsgspecError) as error:
@@ -45,12 +45,12 @@ def decode(data: bytes) -> FileFacts:
 
 @cache
 def scanner_version() -> str:
-    """A hash over the scanner's own source, the fact model and the parsers: a changed scanner never meets old facts."""
+    """A digest of the scanner's own source, the fact model and the parsers: facts that another scanner made are never used."""
     return sources_digest(*MAKERS, packages=PARSERS)[:16]
 
 
 class FactCache:
-    """A SQLite file of encoded facts; `None` as path keeps nothing. Usable by several builds at once."""
+    """A SQLite file of encoded facts; with `None` as path nothing is kept. Several builds may use it at once."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -82,11 +82,11 @@ class FactCache:
 
     @property
     def usable(self) -> bool:
-        """Whether anything can be kept."""
+        """Whether the cache can keep anything: it has a file that can be written."""
         return self._connection is not None
 
     def load(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """(key, encoded facts) of the keys that are kept and whole, in no particular order."""
+        """The pairs (key, encoded facts) of those keys that are kept and whole, in no particular order."""
         if self._connection is None:
             return
         wanted = list(keys)
@@ -127,7 +127,7 @@ class FactCache:
             self._connection = self._open(self.path)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of the cache."""
         if self._connection is not None:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
@@ -151,5 +151,5 @@ def _set_aside(path: Path) -> None:
 
 
 def key_of(path: str, blob: str) -> str:
-    """The key of a file: content, language (a .h scanned as C++ is not the same text scanned as CUDA), scanner."""
+    """The key of a file in the cache: content, language (a .h scanned as C++ is not the same text scanned as CUDA), scanner."""
     return f"{blob}:{language_of(path).value}:{scanner_version()}"

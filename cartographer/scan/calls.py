@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a function's body uses: calls, launches, lambdas, constructions, references, macros.
+"""Reads what a function's body uses: calls, launches, lambdas, constructions, references, macros.
 
 One pass over the body's brackets and the names before them. It needs no grammar, so it reads bodies that macros,
 CUDA's `<<<…>>>` or Objective-C would spoil for one.
@@ -49,7 +49,7 @@ class BodyReader:
         self.launches = source.launches
 
     def read(self, start: int, end: int, parameters: Iterable[str] = ()) -> Uses:
-        """What stands between two offsets, in the body of a function with these parameters."""
+        """The uses between two offsets, in the body of a function with these parameters."""
         written = signs(self.source.code, start, end, parameters)
         find = self.source.code.find
         if not written and find("(", start, end) < 0 and find("[", start, end) < 0 and find("{", start, end) < 0 and find("else", start, end) < 0:

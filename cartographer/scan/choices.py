@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The conditional operator in a body: `is_batched ? input : input.unsqueeze(0)` calls `unsqueeze` where it is not."""
+"""Reads conditional operators in a body: `is_batched ? input : input.unsqueeze(0)` calls `unsqueeze` only where `is_batched` is false."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 500  # of one body: more than any has
 
 
 class Choice(NamedTuple):
-    """One side: where it begins and ends, and what holds in it."""
+    """One side of a conditional operator: its first and last offset, and the condition under which it runs."""
 
     begin: int
     end: int
@@ -26,7 +26,7 @@ class Choice(NamedTuple):
 
 
 def choices(code: str, start: int, end: int) -> list[Choice]:
-    """The sides between two offsets, an outer one before those inside it."""
+    """The sides of conditional operators between two offsets, an outer one before those inside it."""
     found: list[Choice] = []
     at = code.find("?", start, end)
     while at >= 0 and len(found) < _MOST:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Preprocessor conditions as texts: their negation, and whether they hold in the build most readers have in mind
+"""Preprocessor conditions as texts: negates them, and guesses whether they hold in the build most readers have in mind
 (Linux, CUDA, everything optional switched on, neither ROCm nor Windows nor a phone).
 """
 
@@ -22,7 +22,7 @@ def negated(condition: str) -> str:
 
 
 def holds_on_main_build(condition: str) -> bool:
-    """A guess, steady for equal texts: names of other platforms are false, all other tests true."""
+    """Guess whether a condition holds, the same for equal texts: names of other platforms are false, all other tests true."""
     tokens = _TOKEN.findall(condition[:500])
     value, _ = _either(tokens, 0, 0)
     return value

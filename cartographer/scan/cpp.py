@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file of the C family as facts: outline, bodies, macros."""
+"""Scans a file of the C family into facts: outline, bodies, macros."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The outline of a C-family file: namespaces, classes, functions, macro-headed bodies, macro uses, variables.
+"""Reads the outline of a C-family file: namespaces, classes, functions, macro-headed bodies, macro uses, variables.
 
 It reads brackets and heads, not grammar, so a macro that no grammar knows cannot make it lose what follows.
 """
@@ -39,7 +39,7 @@ _LIBRARY_HEAD = re.compile(r"(?:STABLE_)?TORCH_LIBRARY")
 
 
 class OutlineReader:
-    """Walks one file from top to bottom, stepping over bodies."""
+    """Walks through one file from top to bottom, without going into bodies of functions."""
 
     def __init__(self, source: Source, brackets: Brackets, outline: Outline, within: Range, prefix: str = "") -> None:
         self.source = source
@@ -54,7 +54,7 @@ class OutlineReader:
         self.metal = outline.metal
 
     def read(self) -> None:
-        """Add what stands within the range to the outline."""
+        """Add the definitions within the range to the outline."""
         code = self.code
         position = self.head
         while (m := _STOP.search(code, position, self.end)) is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands before a `{` or a `;` outside of function bodies: a function's head, a class's, a namespace's."""
+"""Parses the text before a `{` or a `;` outside of function bodies: the head of a function, a class or a namespace."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _COLON = re.compile(r":(?!:)(?<!::)")
 
 @dataclass(slots=True)
 class Head:
-    """A head under study: where its text starts after labels and template lists, and its parenthesis groups."""
+    """The head that is being parsed: where its text starts after labels and template lists, and its groups of parentheses."""
 
     start: int
     end: int
@@ -60,7 +60,7 @@ class Head:
 
 @dataclass(slots=True)
 class FunctionHead:
-    """A function's head, read."""
+    """The parsed head of a function: name, parameters, return type, and what belongs to them."""
 
     name: str
     scope: str  # qualifiers written before the name: `A::B` of `A::B::f`
@@ -74,7 +74,7 @@ class FunctionHead:
 
 
 def lead(code: str, start: int, end: int) -> Head:
-    """Step over access labels, attributes, linkage and template lists."""
+    """Skip access labels, attributes, linkage and template lists at the beginning of a head."""
     head = Head(start, end)
     closed = True
     while True:
@@ -120,7 +120,7 @@ def _is_use(code: str, m: re.Match[str], end: int, group: Range, class_name: str
 
 
 def namespace_name(text: str) -> str | None:
-    """The name of `namespace a::b`, "(anonymous)" without one; None when the head is no namespace's."""
+    """The name in `namespace a::b`, "(anonymous)" without one; None when the head is not that of a namespace."""
     m = _NAMESPACE.match(text)
     if m is None:
         return None
@@ -129,14 +129,14 @@ def namespace_name(text: str) -> str | None:
 
 
 def enum_name(text: str) -> str | None:
-    """The name of an enum's head ("" when it has none), None when the head is no enum's."""
+    """The name of an enum ("" when it has none); None when the head is not that of an enum."""
     m = _ENUM.match(text)
     return None if m is None else m.group(1)
 
 
 @dataclass(slots=True)
 class ClassHead:
-    """A class's head, read."""
+    """The parsed head of a class: name, template arguments and base classes."""
 
     kind: str
     name: str
@@ -146,7 +146,7 @@ class ClassHead:
 
 
 def class_head(code: str, plain: str, head: Head) -> ClassHead | None:
-    """Read `class EXPORT Name final : public Base<T>`; None when the head is no class's."""
+    """Parse `class EXPORT Name final : public Base<T>`; None when the head is not that of a class."""
     m = _CLASS.match(code, head.start, head.end)
     if m is None:
         return None
@@ -191,7 +191,7 @@ def _outside(code: str, start: int, at: int) -> bool:
 
 
 def name_before(code: str, start: int, end: int) -> Named:
-    """The possibly qualified name that ends at `end`."""
+    """The name, qualified or not, that ends at the offset `end`."""
     if code.find("operator", max(start, end - 120), end) >= 0:
         operator = _OPERATOR.search(code, max(start, end - 120), end)
         if operator is not None:
@@ -303,7 +303,7 @@ def _outside_angle(code: str, start: int, at: int) -> bool:
 
 
 def is_lambda(code: str, equals: int, end: int) -> bool:
-    """Whether the initializer at `equals` is a lambda expression."""
+    """Whether the initializer at the offset `equals` is a lambda expression."""
     return _LAMBDA.match(code, equals, end) is not None
 
 
@@ -326,7 +326,7 @@ def ends_with_qualifier(code: str, head: Head) -> bool:
 
 
 def function_head(code: str, plain: str, head: Head, class_name: str) -> FunctionHead | None:
-    """Read a function's head; None when no group of parentheses can be its parameters."""
+    """Parse a function's head; None when no group of parentheses can be its parameters."""
     groups = head.groups or []
     colon = constructor_colon(code, head)
     if colon >= 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The whole outline of a file: its surface, and the definitions that stand inside of other things."""
+"""Reads the whole outline of a file: its surface, and the definitions inside of functions and strings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOCAL_CLASS = re.compile(r"(?<!\w)(?:struct|class)\b[^;{}()=]*\{")
 
 
 def outline(source: Source, *, metal: bool = False) -> Outline:
-    """The outline of a file, classes inside of functions and stringified device code included."""
+    """The outline of a file, with classes inside of functions and stringified device code."""
     result = Outline(metal=metal)
     brackets = Brackets(brace_table(source.code), Parens(source.code))
     OutlineReader(source, brackets, result, (0, len(source.code))).read()
@@ -101,5 +101,5 @@ def _class_words(code: str) -> list[int]:
 
 
 def use_arguments(source: Source, use: Use) -> tuple[str, ...]:
-    """The arguments of a macro use, as written."""
+    """The arguments of a macro use, as they are written."""
     return items(source.code, source.plain, use.group[0] + 1, use.group[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Metal: kernel functions of .metal files and of Metal source in string literals, and the names the host calls them by.
+"""Finds Metal kernels: kernel functions of .metal files and of Metal source in string literals, and the names the host calls them by.
 
 A `[[host_name("…")]]` gives an instantiation of a template the name that the host asks for; most stand in macros
 (aten/src/ATen/native/mps/kernels), whose uses are read here as far as these names need it.
@@ -8,7 +8,7 @@ A `[[host_name("…")]]` gives an instantiation of a template the name that the 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.fact import Definition, MacroDefinition, MacroUse
 
@@ -25,6 +25,7 @@ _METAL_SOURCE = re.compile(r"\bkernel\s+void\s+\w|\[\[\s*kernel\s*\]\]|metal_std
 _FORMAT_FIELD = re.compile(r"\{(\w*)\}")
 _DEPTH = 6
 _MOST = 2000
+_ROOM = 1_000_000  # letters of what is made in a file, and arguments on the way there
 
 
 def is_metal(text: str) -> bool:
@@ -41,34 +42,60 @@ def unformatted(text: str) -> str:
 
 
 def host_kernels(macros: Iterable[MacroDefinition], uses: Iterable[MacroUse]) -> list[Definition]:
-    """The kernels that macro uses instantiate under host names."""
+    """The kernels that uses of macros instantiate, under the names that the host asks for."""
     known = {m.name: m for m in macros if m.parameters is not None}
-    naming = {name for name, m in known.items() if "host_name" in m.body}
-    if not naming:
+    if not any("host_name" in m.body for m in known.values()):
         return []
+    made = _Made(known)
     found: list[Definition] = []
     for use in uses:
-        for name, function, arguments in _expanded(use.name, use.arguments, known, 0):
+        for name, function, arguments in made.by(use.name, use.arguments):
             found.append(Definition(
                 name, name, "metal-kernel", use.line, use.line, use.end_line, macro=(use.name, *use.arguments), returns=function, specialization=arguments,
             ))  # fmt: skip
+            made.room -= len(name) + len(arguments) + len(use.text)
             if len(found) > _MOST:
                 return found
     return found
 
 
-def _expanded(name: str, arguments: tuple[str, ...], known: Mapping[str, MacroDefinition], depth: int) -> Iterator[tuple[str, str, str]]:
-    """(host name, function, template arguments) of all instantiations that one macro use makes."""
-    macro = known.get(name)
-    if macro is None or macro.parameters is None or depth > _DEPTH:
-        return
-    values = dict(zip(macro.parameters, arguments, strict=False))
-    for m in _HOST_NAME.finditer(macro.body):
-        yield _spelled(m.group(1), values), _GAP.sub("", m.group(2)), pasted(m.group(3) or "", values)
-    for m in _NESTED.finditer(macro.body):
-        if m.group(1) in known and m.group(1) != name:
-            inner = tuple(values.get(a.strip(" \\\n"), a.strip(" \\\n")) for a in m.group(2).split(","))
-            yield from _expanded(m.group(1), inner, known, depth + 1)
+class _Body(NamedTuple):
+    """What a macro's body holds: host names with what they name, and uses of other macros."""
+
+    named: list[tuple[str, str, str]]
+    uses: list[tuple[str, list[str]]]
+
+
+class _Made:
+    """What macros make, each body taken apart once, as long as there is room: macros may use each other without end."""
+
+    def __init__(self, known: Mapping[str, MacroDefinition]) -> None:
+        self.room = _ROOM
+        self._known = known
+        self._bodies: dict[str, _Body] = {}
+
+    def by(self, name: str, arguments: Iterable[str], depth: int = 0) -> Iterator[tuple[str, str, str]]:
+        """(host name, function, template arguments) of all instantiations that one macro use makes."""
+        macro = self._known.get(name)
+        if macro is None or macro.parameters is None or depth > _DEPTH:
+            return
+        values = dict(zip(macro.parameters, arguments, strict=False))
+        body = self._bodies.get(name) or self._read(macro)
+        for expression, function, template in body.named:
+            if self.room > 0:
+                yield _spelled(expression, values), function, pasted(template, values)
+        for inner, given in body.uses:
+            self.room -= 1 + len(given)
+            if self.room <= 0:
+                return
+            yield from self.by(inner, [values.get(a, a) for a in given], depth + 1)
+
+    def _read(self, macro: MacroDefinition) -> _Body:
+        body = self._bodies[macro.name] = _Body(
+            [(m[1], _GAP.sub("", m[2]), m[3] or "") for m in _HOST_NAME.finditer(macro.body)],
+            [(m[1], [g.strip(" \\\n") for g in m[2].split(",")]) for m in _NESTED.finditer(macro.body) if m[1] in self._known and m[1] != macro.name],
+        )
+        return body
 
 
 def pasted(text: str, values: Mapping[str, str]) -> str:

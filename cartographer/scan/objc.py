@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objective-C's declarations, taken out of a text so that the C++ around them reads as such."""
+"""Takes Objective-C's declarations out of a text, so that the C++ around them can be read as such."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Method = tuple[str, int, int, int, int, tuple[str, ...]]  # selector, start, nam
 
 
 def take_out(code: str) -> tuple[str, list[tuple[str, Method]]]:
-    """The code without @-blocks, and the methods that its implementations define, with the class of each."""
+    """The code without @-blocks, and the methods that its implementations define, each with its class."""
     if "@" not in code:
         return code, []
     methods: list[tuple[str, Method]] = []

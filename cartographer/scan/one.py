@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file's bytes to its facts, whatever its language."""
+"""Scans one file into facts, whatever its language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAILED = "nothing of this file is known, our scanner failed"  # the notes of suc
 
 
 def scan_file(path: str, data: bytes) -> FileFacts:
-    """The facts of one file; its language follows from its name."""
+    """The facts of one file; the language is that of its name."""
     language = language_of(path)
     try:
         if language in _C_FAMILY:

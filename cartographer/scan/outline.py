@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an outline is made of: definitions and macro uses by their offsets, before they become facts."""
+"""Value types of an outline: definitions and macro uses by their offsets, before they become facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Found:
-    """A definition by its offsets; `body` is None for a declaration."""
+    """A definition, by its offsets in the file; `body` is None for a declaration."""
 
     kind: str
     name: str
@@ -33,7 +33,7 @@ class Found:
 
 @dataclass(slots=True)
 class Use:
-    """A macro use by its offsets."""
+    """A use of a macro, by its offsets in the file."""
 
     name: str
     start: int
@@ -44,7 +44,7 @@ class Use:
 
 @dataclass(slots=True)
 class Frame:
-    """A namespace or class that is open."""
+    """A namespace or class whose closing brace has not been reached yet."""
 
     end: int
     prefix: str
@@ -54,7 +54,7 @@ class Frame:
 
 @dataclass(slots=True)
 class Brackets:
-    """Which bracket closes which, for a whole file."""
+    """The matching brackets of a whole file."""
 
     braces: dict[int, int]
     parens: Parens
@@ -62,7 +62,7 @@ class Brackets:
 
 @dataclass(slots=True)
 class Outline:
-    """All that stands at namespace and class scope."""
+    """All definitions and macro uses at namespace and class scope of one file."""
 
     found: list[Found] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)

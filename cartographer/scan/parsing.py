@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grammars, parsers and queries; the only home of tree_sitter, whose Python interface changed in 0.25 and 0.26."""
+"""Grammars, parsers and queries: the only home of tree_sitter, whose Python interface changed in 0.25 and 0.26."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _parser(name: str) -> tree_sitter.Parser:
     except (ValueError, TypeError) as error:  # another version of the interface between the two
         raise ScanError(
             f"the package tree-sitter-{name} does not fit the tree-sitter that is installed: {error}",
-            hint=f"Bring both up to date: pip install -U tree-sitter tree-sitter-{name}",
+            hint=f"bring both up to date: pip install -U tree-sitter tree-sitter-{name}",
         ) from error
 
 
@@ -112,7 +112,7 @@ def _beginning(root: Node, data: bytes, word: str, kind: str) -> Iterator[Node]:
 
 
 def health(tree: Tree) -> tuple[int, int]:
-    """How many ERROR and missing nodes a tree has, and how many bytes the ERROR nodes cover."""
+    """The number of ERROR and missing nodes in a tree, and of the bytes that the ERROR nodes cover."""
     root = tree.root_node
     if not root.has_error:
         return 0, 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many files in several processes, with what earlier builds found."""
+"""Scans many files in several processes, and takes from the cache what earlier builds have scanned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ File = tuple[str, str, bytes]  # path, blob id, content
 
 
 class FactBase(Mapping[str, FileFacts]):
-    """The facts of a tree by path, decoded when first asked for."""
+    """The facts of a tree by path, each decoded when it is first asked for."""
 
     def __init__(self, encoded: dict[str, bytes]) -> None:
         self._encoded = encoded
@@ -61,7 +61,7 @@ def _scan_batch(batch: list[tuple[str, str, bytes]]) -> list[tuple[str, bytes]]:
 
 
 def gather(files: Iterable[File], cache: FactCache, workers: int = 2, progress: Progress | None = None) -> FactBase:
-    """The facts of all files, kept ones from the cache, the others scanned and then kept."""
+    """The facts of all files: those that the cache has, and the others scanned and then kept there."""
     contents = {path: (blob, data) for path, blob, data in files}
     blobs = {path: blob for path, (blob, _) in contents.items()}
     return gather_from(blobs, lambda paths: ((p, contents[p][1]) for p in paths), cache, workers, progress)
@@ -71,7 +71,7 @@ def gather_from(
     blobs: Mapping[str, str], read: Callable[[Iterable[str]], Iterable[tuple[str, bytes]]], cache: FactCache,
     workers: int = 2, progress: Progress | None = None,
 ) -> FactBase:
-    """As `gather`, for paths and blob ids alone: only what no earlier build has scanned is read at all."""
+    """Like `gather`, for paths and blob ids alone: only files that no earlier build has scanned are read at all."""
     keys = {path: key_of(path, blob) for path, blob in blobs.items()}
     wanted = set(keys.values())
     known = dict(cache.load(wanted))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One file of the C family, made ready for reading: comments and string contents blanked, directives taken out,
+"""Makes one file of the C family ready for reading: comments and string contents blanked, directives taken out,
 every offset kept. What the preprocessor would know (conditions, macros, includes) is recorded on the way.
 
 All texts are latin-1 decoded, so that an index into them is an offset into the file's bytes.
@@ -41,7 +41,7 @@ Guards = tuple[str, ...]
 
 @dataclass(slots=True)
 class Group:
-    """One #if … #endif: the branches with the range of text that each covers."""
+    """One `#if` … `#endif`: its branches, each with the range of text that it covers."""
 
     branches: list[tuple[str, int, int]] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Group:
 
 @dataclass(slots=True)
 class Source:
-    """A file ready to be read. `plain` has its strings, `code` has not; both have no comments.
+    """A file ready to be read. `plain` still has its strings, `code` has not; both are without comments.
 
     `raw_strings` are the ranges of the contents of raw string literals; `launches` map the parenthesis after a CUDA
     launch's `<<<…>>>` (blanked in `code`) to the range between the brackets.
@@ -70,41 +70,41 @@ class Source:
     notes: tuple[str, ...]
 
     def line(self, offset: int) -> int:
-        """The line of an offset, from 1."""
+        """The line, counted from 1, that contains an offset."""
         return bisect_right(self.line_ends, offset) + 1
 
     def guards(self, offset: int) -> Guards:
-        """The conditions around an offset, outermost first."""
+        """The `#if` conditions around an offset, outermost first."""
         return self.guard_values[bisect_right(self.guard_starts, offset) - 1]
 
     def one_condition(self, start: int, end: int) -> bool:
-        """Whether no conditional begins or ends between two offsets."""
+        """Whether no `#if` group begins, ends or changes its branch between two offsets."""
         return bisect_right(self.guard_starts, start) == bisect_right(self.guard_starts, end)
 
     def text(self, start: int, end: int) -> str:
-        """The source between two offsets, comments blanked, as real text."""
+        """The source between two offsets as Unicode text, with comments blanked."""
         return real_text(self.plain[start:end])
 
 
 def real_text(text: str) -> str:
-    """Undo the latin-1 decoding of a piece of a file."""
+    """Undo the latin-1 decoding of a piece of a file: decode it as UTF-8."""
     return text if text.isascii() else text.encode("latin-1").decode("utf-8", "replace")
 
 
 def folded(text: str) -> str:
-    """One line of text, white space folded."""
+    """A text as one line, with each run of white space as one space."""
     return " ".join(text.split())
 
 
 def blank(text: str) -> str:
-    """Spaces of the same length, line ends kept."""
+    """Spaces of the same length as a text, with its line ends kept."""
     if "\n" not in text:
         return " " * len(text)
     return "\n".join([" " * len(line) for line in text.split("\n")])
 
 
 def prepare(data: bytes) -> Source:
-    """Read the surface of a file: lexemes first, then directives, then the conditional branches."""
+    """Read the surface of a file: first lexemes, then directives, then the branches of `#if`."""
     text = data.decode("latin-1")
     if "\r" in text:
         text = text.replace("\\\r\n", " \\\n").replace("\r", " ")

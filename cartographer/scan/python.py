@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Python file as facts: definitions with their decorators, imports, calls that register, module-level statements."""
+"""Scans a Python file into facts: definitions with their decorators, imports, calls that register, module-level statements."""
 
 from __future__ import annotations
 

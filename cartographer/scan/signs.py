@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operators that a body writes as signs between tensors: `self != other`, `x -= y`, `-x`.
+"""Finds operators that a body writes as signs between tensors: `self != other`, `x -= y`, `-x`.
 
 They may be calls of PyTorch's operators (aten/src/ATen/TensorOperators.h). Whether an operand is a tensor is known for
 parameters and for variables of that type; a variable without a written type is taken along, its first use tells.
@@ -28,7 +28,7 @@ _LONGEST = 60  # characters of a name
 
 
 class Sign(NamedTuple):
-    """One sign with its operands, one or two; an operand that is no name is ""."""
+    """One sign with its one or two operands; an operand that is not a name is ""."""
 
     at: int
     sign: str

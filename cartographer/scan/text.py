@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Brackets: which closes which, where a list splits. All work on texts without comments and string contents."""
+"""Matches brackets and splits lists. All functions work on texts without comments and string contents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def split_commas(text: str, opening: str = "([{", closing: str = ")]}") -> list[
 
 
 def brace_table(code: str) -> dict[int, int]:
-    """Opening brace to closing brace, for a whole file; an unclosed one ends with the file."""
+    """From each opening brace of a file to the closing one; an unclosed brace ends with the file."""
     table: dict[int, int] = {}
     stack: list[int] = []
     opening, closing = code.find("{"), code.find("}")
@@ -45,7 +45,7 @@ def brace_table(code: str) -> dict[int, int]:
 
 
 class Parens:
-    """Which parenthesis closes which, found by need; a file with open ones is counted through once."""
+    """Matches parentheses when asked; a file in which some stay open is gone through once."""
 
     def __init__(self, code: str) -> None:
         self._code = code
@@ -115,7 +115,7 @@ def close_angle(  # noqa: C901, PLR0912 - one sign a branch
 
 
 def split(code: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The ranges of a list's items, split at top-level commas. Angle brackets count when they pair up."""
+    """The ranges of a list's items, split at top-level commas. Angle brackets count as brackets when they pair up."""
     if code.find(",", start, end) < 0:
         return [(start, end)] if code[start:end].strip() else []
     ranges: list[tuple[int, int]] = []
@@ -144,7 +144,7 @@ def split(code: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def items(code: str, plain: str, start: int, end: int, cut: int = 0) -> tuple[str, ...]:
-    """The texts of a list's items, folded; each cut at `cut` characters when that is given."""
+    """The texts of a list's items, each as one line; each cut at `cut` characters when that is given."""
     text = code[start:end]
     if text == plain[start:end] and not (cut or "<" in text or "(" in text or "[" in text or "{" in text):
         parts = text.split(",")  # no bracket and no string: every comma separates
@@ -159,7 +159,7 @@ def items(code: str, plain: str, start: int, end: int, cut: int = 0) -> tuple[st
 
 
 def true_commas(code: str, start: int, commas: list[int], end: int) -> list[int]:
-    """Those of a list's top-level commas that do not stand between template brackets."""
+    """Those of a list's top-level commas that are not between template brackets."""
     kept = []
     begin = start
     tries = 0

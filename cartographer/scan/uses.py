@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is known of a body while it is read: its uses, the brackets that are open, the ways out that were passed."""
+"""The state of a pass over a body: its uses so far, the brackets that are open, and the exits that were passed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cartographer.scan.text import CUT
 
 
 class Use:
-    """One use while it is read."""
+    """One use of a name, while its arguments are still being read."""
 
     __slots__ = ("arguments", "at", "conditions", "end", "form", "launch", "name", "template")
 
@@ -25,7 +25,7 @@ class Use:
 
 
 class Open:
-    """An open bracket, and what it belongs to."""
+    """An open bracket, with what is known about the block or list in it."""
 
     __slots__ = ("at", "brace", "branch", "commas", "ends", "final", "inside", "keyword", "left", "saved", "sides", "singles", "statement", "use")
 
@@ -46,13 +46,13 @@ class Open:
         self.ends = False  # the same of a whole one, `else` included, with which it ends: then the block leaves the function
 
     def side(self, chain: tuple[str, ...], *, leaves: bool) -> None:
-        """Note a side of an `if` that ends here: the first has one condition in its chain, its `else` none."""
+        """Record that a side of an `if` ends here: for the first side `chain` has one condition, for the `else` none."""
         self.sides = leaves and (len(chain) == 1 or self.sides)
         self.ends = self.sides and not chain
 
 
 class Branch(NamedTuple):
-    """A side of an `if`: `own` is why it runs, in one text; `holding` is all that holds in it, of the sides before it too;
+    """A side of an `if`: `own` is the condition of this side alone; `holding` are all that hold in it, from the sides before it too;
     `chain` are the conditions of which none holds in its `else`.
     """
 
@@ -65,7 +65,7 @@ Single = tuple[tuple[str, ...], Branch, int]  # the conditions before, those of 
 
 
 class WayOut:
-    """A condition under which the function was left, and the part of the body that comes after."""
+    """An exit that was passed: its condition, and the part of the body that comes after it."""
 
     __slots__ = ("after", "condition", "end")
 
@@ -76,7 +76,7 @@ class WayOut:
 
 
 def cut(condition: str, length: int = CUT) -> str:
-    """A condition of bearable length, its parentheses closed."""
+    """A condition cut to a length, its open parentheses closed."""
     if len(condition) <= length:
         return condition
     kept = condition[:length].rstrip()
@@ -84,7 +84,7 @@ def cut(condition: str, length: int = CUT) -> str:
 
 
 def either_label(labels: list[str]) -> str:
-    """The condition under which labels that stand together are reached, as many as there is room for."""
+    """The condition under which `case` labels that follow each other are reached, with as many labels as there is room for."""
     if "default" in labels:
         return "default"
     shown = list(labels)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Atlas <-> SQLite; the only home of SQL."""
+"""Writes an atlas to SQLite and reads it again; the only home of SQL."""

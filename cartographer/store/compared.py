@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the comparison of two atlases reads: a few columns of every operator, and the code of kernels."""
+"""Reads what the comparison of two atlases needs: a few columns of every operator, and the code of kernels."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _Bodies = dict[str, dict[int, bytes]]
 
 
 def packed_bodies(bodies: Mapping[str, Mapping[int, bytes]]) -> bytes | None:
-    """The code of kernels as one value; None when there is none."""
+    """The statements of kernels' code, compressed into one value; None when there are none."""
     return zlib.compress(msgspec.msgpack.encode(bodies), 1) if bodies else None
 
 
 def unpacked_bodies(value: bytes | None) -> _Bodies:
-    """The same again; nothing from what is damaged or was never written."""
+    """The statements that `packed_bodies` compressed; empty when they are damaged or were never written."""
     if not isinstance(value, bytes):
         return {}
     try:
@@ -36,7 +36,7 @@ def unpacked_bodies(value: bytes | None) -> _Bodies:
 
 
 def compared(connection: sqlite3.Connection) -> ComparedAtlas:
-    """One side of a comparison."""
+    """Read all that an atlas is compared by, beyond its operator list."""
     words: dict[int, str] = dict(connection.execute("SELECT id, text FROM word"))
     tables = {
         number: dict(zip(json.loads(words[keys]), (words[outcome] for outcome in json.loads(outcomes)), strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The counts that an atlas states: name, what is counted, and the statement that counts it (its receipt)."""
+"""The counts that an atlas states: a name, what is counted, and the SQL statement that counts it (its receipt)."""
 
 from __future__ import annotations
 

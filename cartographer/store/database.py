@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The SQLite file itself: open, pragmas, version check. Knows no table."""
+"""Opens and creates the SQLite file itself: connections, pragmas, version check. Knows no table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def schema() -> str:
 
 
 def locate(path: Path) -> Path:
-    """The database that `path` names: itself, or the atlas.db of that folder."""
+    """The database that `path` names: the file itself, or the atlas.db in that folder. Raises StoreError."""
     if path.is_dir():
         found = path / FILE_NAME
         if not found.is_file():
@@ -52,7 +52,7 @@ def locate(path: Path) -> Path:
 
 
 def held_by(folder: Path) -> tuple[str, ...]:
-    """The atlases that stand side by side in a folder, each under its tag."""
+    """The atlases that are side by side in a folder, each under its tag."""
     return tuple(str(found.parent) for found in sorted(folder.glob(f"[!.]*/{FILE_NAME}")))
 
 
@@ -88,7 +88,7 @@ def create(path: Path) -> sqlite3.Connection:
 
 
 def set_whole(path: Path, name: str, data: bytes | None) -> None:
-    """Change one row of `whole` of an atlas that is not yet in place."""
+    """Change one row of the table `whole` in an atlas that is not in its final place yet."""
     connection = sqlite3.connect(path)
     try:
         connection.execute("PRAGMA journal_mode = OFF")
@@ -108,7 +108,7 @@ def finish(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the disk say into a StoreError that names the file and the next step."""
+    """Turn errors of SQLite and of the disk into a StoreError that names the file and the next step."""
     try:
         yield
     except sqlite3.IntegrityError as error:
@@ -131,7 +131,7 @@ def _cause(error: sqlite3.DatabaseError) -> str:
 
 
 def is_running(process: str) -> bool:
-    """Whether a process of that number lives: files that builds write beside their place bear it."""
+    """Whether a process of that number is running: a build puts its number into the names of the files that it is writing."""
     try:
         os.kill(int(process), 0)
     except (ProcessLookupError, ValueError):

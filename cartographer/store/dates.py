@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The dated ground of an atlas: eras, commits, and the lines of files."""
+"""Reads the dates of an atlas: eras, commits, and the lines of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Dates:
-    """Answers about when."""
+    """Answers questions about dates from one atlas."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -40,11 +40,11 @@ class Dates:
         )  # fmt: skip
 
     def releases(self) -> tuple[str, ...]:
-        """Tags of releases, in the order of versions."""
+        """The tags of releases, in the order of versions."""
         return tuple(tag for (tag,) in self._all("SELECT tag FROM release ORDER BY id"))
 
     def imports(self) -> tuple[Import, ...]:
-        """Commits that brought a foreign tree or history."""
+        """The commits that brought a foreign tree or history."""
         rows = self._all("SELECT commit_id, date, kind, folder, files, lines, surviving, subject, reason, vendored FROM import ORDER BY id")
         return tuple(Import(commit, date, kind, folder, files, lines, surviving, subject, reason, bool(vendored))
                      for commit, date, kind, folder, files, lines, surviving, subject, reason, vendored in rows)  # fmt: skip
@@ -67,7 +67,7 @@ class Dates:
 
 
 def unpacked_id(stored: bytes | str) -> str:
-    """A git id as text."""
+    """A git object id as hex text: the database keeps it as bytes (see `writer.packed_id`)."""
     return stored.hex() if isinstance(stored, bytes) else stored
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an atlas holds is not believed blindly: it may come from a stranger, or from a disk that lost some of it."""
+"""Turns odd contents of an atlas into an error: it may come from a stranger, or from a disk that lost some of it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ODD = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, Ass
 
 @contextmanager
 def doubting(path: Path) -> Iterator[None]:
-    """Around a whole look-up: odd contents (a cell of another type, a lost row) are told as an error of the atlas.
+    """Raise StoreError when a look-up inside this block meets odd contents (a cell of another type, a lost row).
 
-    A fault of ours looks the same, so the hint leaves both open; `--debug` shows the traceback.
+    A fault of our own looks the same, so the hint names both causes; `--debug` shows the traceback.
     """
     try:
         yield

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
-"""The files and symbols of an atlas."""
+"""Reads the files and symbols of an atlas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Files:
-    """Answers about files and what stands in them."""
+    """Answers questions about files and what is in them, from one atlas."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, operators: OperatorReader) -> None:
         self._connection = connection
@@ -68,17 +68,17 @@ class Files:
                      for number, path, blob, size, language, lines, nodes, size_of_errors, notes in rows)  # fmt: skip
 
     def residents(self, path: str) -> tuple[Resident, ...]:
-        """What of which operators stands in one file, sorted by line."""
+        """The parts of operators that are in one file (declarations, kernels, registrations, …), sorted by line."""
         with database.explained(self.path):
             return residents.of_file(self._connection, path)
 
     def living(self, path: str) -> int:
-        """How many overloads have something in one file."""
+        """The number of operator overloads that have a part in one file."""
         with database.explained(self.path):
             return residents.living(self._connection, path)
 
     def all_residents(self) -> Mapping[str, tuple[Resident, ...]]:
-        """Residents of every file that has some, by path: one pass, for whoever needs all of them."""
+        """The parts of operators in every file that has some, by path: read in one pass, for whoever needs all of them."""
         with database.explained(self.path):
             return residents.of_all(self._connection)
 
@@ -98,12 +98,12 @@ class Files:
                                    f" WHERE s.kind_word IN (SELECT id FROM word WHERE text IN ({marks}))", *kinds))  # fmt: skip
 
     def symbol_counts(self) -> Mapping[str, int]:
-        """How many symbols each file has."""
+        """The number of symbols in each file, by path."""
         return dict(self._all("SELECT p.path, coalesce(sum(r.last - r.first + 1), 0) FROM file f JOIN path p ON p.id = f.path"
                               " LEFT JOIN symbol_run r ON r.path = f.path GROUP BY f.path"))
 
     def symbol_kinds(self) -> Mapping[str, int]:
-        """How many symbols there are of each kind."""
+        """The number of symbols of each kind."""
         return dict(self._all("SELECT w.text, count(*) FROM symbol s JOIN word w ON w.id = s.kind_word GROUP BY s.kind_word ORDER BY w.text"))
 
     def _symbols(self, condition: str, *values: Any) -> tuple[Symbol, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers for repeated things while an atlas is written: each text, step or chain is stored once."""
+"""Numbers repeated things while an atlas is written, so that each text, step or chain is stored once."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def as_json(value: Any) -> str:
-    """Compact JSON text."""
+    """A value as compact JSON text."""
     return _encode(value) if value else "{}" if isinstance(value, dict) else "[]"
 
 
 @lru_cache(maxsize=1 << 12)
 def texts_as_json(texts: tuple[str, ...]) -> str:
-    """The same of texts that many rows share."""
+    """Texts as a compact JSON list; equal lists, which many rows have, are encoded once."""
     return as_json(texts)
 
 
 def numbers_as_json(numbers: Iterable[int]) -> str:
-    """The same of numbers."""
+    """Numbers as a compact JSON list."""
     return f"[{','.join(map(str, numbers))}]"
 
 
@@ -46,13 +46,13 @@ def storable(text: str) -> str:
 
 
 class Numbers:
-    """Gives each new key the next number, from 1."""
+    """Gives each new text the next number, from 1."""
 
     def __init__(self) -> None:
         self.known: dict[str, int] = {}
 
     def of(self, key: str) -> int:
-        """The number of `key`."""
+        """The number of a text: a new one when it is not known yet."""
         known = self.known
         number = known.get(key)
         if number is None:
@@ -60,12 +60,12 @@ class Numbers:
         return number
 
     def rows(self) -> Iterable[tuple[int, str]]:
-        """(number, key) in order."""
+        """All texts as rows (number, text), in the order of numbers."""
         return ((number, storable(key)) for key, number in self.known.items())
 
 
 class Ledger:
-    """All numbered things of one atlas, and the rows of those that need more than a number."""
+    """All numbered things of one atlas, and the rows of the tables that keep them."""
 
     def __init__(self) -> None:
         self.paths = Numbers()
@@ -83,7 +83,7 @@ class Ledger:
         self.chain_step_rows: list[tuple[int, int, int, bool]] = []
 
     def place(self, location: Location | None) -> Place:
-        """The three columns of a location."""
+        """A location as the three columns path, line, end_line."""
         if location is None:
             return (None, None, None)
         return (self.paths.of(location.path), location.line, location.end_line)
@@ -98,7 +98,7 @@ class Ledger:
 
     @property
     def table_rows(self) -> Iterable[tuple[int, int, str]]:
-        """Each dispatch table: its number, the word that lists its keys, the words of their outcomes."""
+        """The rows of the table `dispatch_table`: a number, the word that lists its keys, the words of their outcomes."""
         return ((number, *table) for table, number in self._known_tables.items())
 
     def layer(self, layer: Layer) -> int:
@@ -118,7 +118,7 @@ class Ledger:
         return number
 
     def step(self, step: Step) -> int:
-        """The number of a step."""
+        """The number of a step, given to it when it is seen for the first time."""
         key = _STEP(step)
         number = self._steps.get(key)
         if number is None:
@@ -128,7 +128,7 @@ class Ledger:
         return number
 
     def chain(self, chain: Chain) -> int:
-        """The number of a chain."""
+        """The number of a chain, given to it when it is seen for the first time; its steps get their numbers too."""
         key = (chain.status.value, chain.reason, *map(_STEP, chain.steps))
         number = self._chains.get(key)
         if number is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What became of every operator over the releases, to and from one packed value."""
+"""Packs the lineage of operators into one value of the database, and unpacks it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def packed(found: Lineage) -> bytes:
 
 
 def unpacked(data: bytes | None) -> Lineage:
-    """The lineage again; of an atlas without one, that of a release that was read alone."""
+    """The lineage that `packed` compressed; without one, that of a release that was read alone."""
     if not data:
         return Lineage()
     told = json.loads(zlib.decompress(data))

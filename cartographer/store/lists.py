@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
-"""The lists of an atlas: its counts, all operators as rows, kernels and stubs with their operators, what is unresolved."""
+"""Reads the lists of an atlas: its counts, all operators as rows, kernels and stubs with their operators, what is unresolved."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Lists:
-    """Answers that are lists of the whole atlas."""
+    """Answers that are lists over a whole atlas."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, operators: OperatorReader) -> None:
         self._connection = connection
@@ -44,7 +44,7 @@ class Lists:
         return data
 
     def info(self) -> AtlasInfo:
-        """What the atlas is of, and its counts with their receipts."""
+        """Which PyTorch the atlas is of, and its counts with their receipts."""
         meta = dict(self._all("SELECT key, value FROM meta"))
         source = SourceInfo(
             SourceKind(meta["kind"]), meta["version"], meta["tag"], meta["commit"], meta["described"], meta["web"]
@@ -83,21 +83,21 @@ class Lists:
         )  # fmt: skip
 
     def oplist(self) -> OperatorList | None:
-        """The operator list as the yaml files declare it: what two releases are compared by. None when none was stored."""
+        """The operator list as the yaml files declare it, by which two releases are compared. None when none was stored."""
         from cartographer.store import oplist_rows
 
         ((told,),) = self._all("SELECT value FROM meta WHERE key = 'oplist'")
         return None if told is None else oplist_rows.list_of(told, self._whole("oplist"))
 
     def compared(self) -> ComparedAtlas:
-        """What the comparison with another atlas reads."""
+        """All that the comparison with another atlas needs, beyond the operator list."""
         from cartographer.store import compared
 
         with database.explained(self.path):
             return compared.compared(self._connection)
 
     def lineage(self) -> Lineage:
-        """What became of every operator over the releases that were at hand."""
+        """What happened to every operator over the releases that were at hand when the atlas was built."""
         from cartographer.store import lineage_rows
 
         return lineage_rows.unpacked(self._whole("lineage"))
@@ -110,7 +110,7 @@ class Lists:
         return since_rows.unpacked(rows[0][0] if rows else None, self.path)
 
     def kernels(self, roles: tuple[str, ...] = ("entry", "kernel", "device")) -> tuple[KernelRow, ...]:
-        """All places of these roles with the operators that reach them, sorted by symbol: the way back of the chains."""
+        """All steps of chains with one of these roles, each with the operators that reach it, sorted by symbol."""
         marks = ",".join("?" * len(roles))
         found: dict[tuple[str, str, int, str], tuple[set[str], set[str]]] = {}
         for role, symbol, path, line, backend, name in self._all(
@@ -124,7 +124,7 @@ class Lists:
                      for place, (backends, names) in sorted(found.items()))  # fmt: skip
 
     def steps(self, roles: tuple[str, ...]) -> frozenset[tuple[str, str, int]]:
-        """(symbol, path, line) of all steps of these roles: the places of `kernels`, without those who come by."""
+        """(symbol, path, line) of all steps with one of these roles: like `kernels`, but without the operators that reach them."""
         marks = ",".join("?" * len(roles))
         return frozenset(self._all(f"SELECT s.symbol, p.path, s.line FROM step s JOIN path p ON p.id = s.path WHERE s.role IN ({marks})", *roles))
 
@@ -155,14 +155,14 @@ class Lists:
         return tuple((self._operators.path(path), line) for path, line in json.loads(text))
 
     def generated(self) -> tuple[GeneratedFile, ...]:
-        """Files that the build writes."""
+        """The files that PyTorch's build writes, with their generators."""
         rows = self._all(
             "SELECT name, generator_path, generator_line, template, shards, holds FROM generated_file ORDER BY id"
         )
         return tuple(GeneratedFile(name, self._operators.path(path), *facts) for name, path, *facts in rows)
 
     def unresolved(self) -> tuple[Unresolved, ...]:
-        """Everything that could not be told, with the reasons."""
+        """Everything that could not be told about this PyTorch, with the reasons."""
         return self._unresolved("")
 
     def paths(self) -> frozenset[str]:
@@ -176,7 +176,7 @@ class Lists:
             f"SELECT m.subject, m.kind, p.path, m.line, m.text FROM landmark m JOIN path p ON p.id = m.path {condition} ORDER BY m.id", *values))
 
     def unresolved_in(self, path: str) -> tuple[Unresolved, ...]:
-        """What could not be told in one file."""
+        """Everything that could not be told in one file, with the reasons."""
         return self._unresolved("WHERE u.path = (SELECT id FROM path WHERE path = ?)", path)
 
     def _unresolved(self, condition: str, *values: Any) -> tuple[Unresolved, ...]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
-"""The small questions behind `where`, `show` and `search`: who is called this, what stands here, who reaches it."""
+"""Answers the small questions behind `where`, `show` and `search`: which operators have this name, what is in this place, who reaches it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DECLARED = "o.namespace <> 'aten', o.origin = 'generated', o.namespace, o.path,
 
 
 class Lookup:
-    """Answers that are lists of names."""
+    """Answers that are lists of names, from one atlas."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -44,7 +44,7 @@ class Lookup:
     # what torchgen adds last. That order puts the overload that people mean before its rarer siblings.
 
     def by_name(self, name: str) -> tuple[str, ...]:
-        """The overload with this full name."""
+        """The overload with this full name, as a tuple of at most one name."""
         return self._names("SELECT name FROM operator WHERE name = ?", name)
 
     def by_base(self, base: str, namespace: str | None = None) -> tuple[str, ...]:
@@ -54,61 +54,61 @@ class Lookup:
         return self._names(f"SELECT name FROM operator o WHERE base = ? AND namespace = ? ORDER BY {_DECLARED}", base, namespace)
 
     def by_python(self, name: str) -> tuple[str, ...]:
-        """Operators with this Python name."""
+        """The operators with this Python name, `torch.Tensor.add`."""
         return self._names(
             f"SELECT o.name FROM binding b JOIN operator o ON o.id = b.operator WHERE b.python = ? GROUP BY o.id ORDER BY {_DECLARED}",
             name,
         )
 
     def by_binding(self, function: str) -> tuple[str, ...]:
-        """Operators behind this C function (`THPVariable_add`)."""
+        """The operators behind this C function (`THPVariable_add`)."""
         return self._names(
             f"SELECT o.name FROM binding b JOIN operator o ON o.id = b.operator WHERE b.function = ? GROUP BY o.id ORDER BY {_DECLARED}",
             function,
         )
 
     def binding_places(self, function: str) -> tuple[tuple[str, str | None, int | None, str | None, int | None], ...]:
-        """The files of a C function: (file, path and line of one written by hand, path and line of what writes it in the build)."""
+        """The places of a C function: (file, path and line when it is written by hand, path and line of what writes it in the build)."""
         found = self._all(
             "SELECT DISTINCT b.file, p.path, b.line, g.path, b.generator_line FROM binding b LEFT JOIN path p ON p.id = b.path"
             " LEFT JOIN path g ON g.id = b.generator_path WHERE b.function = ? ORDER BY b.file, p.path, b.line", function)  # fmt: skip
         return tuple(tuple(row) for row in found)
 
     def by_node(self, node: str) -> tuple[str, ...]:
-        """Operators that record this autograd Node."""
+        """The operators that record this autograd Node."""
         return self._names(
             f"SELECT o.name FROM node n JOIN operator o ON o.id = n.operator WHERE n.name = ? GROUP BY o.id ORDER BY {_DECLARED}",
             node,
         )
 
     def nodes_beginning(self, text: str) -> tuple[str, ...]:
-        """Autograd Nodes whose name is `text` and a number."""
+        """The autograd Nodes whose name is `text` and a number."""
         names = self._names("SELECT DISTINCT name FROM node WHERE name BETWEEN ? || '0' AND ? || '9999' ORDER BY name", text, text)
         return tuple(name for name in names if name.removeprefix(text).isdigit())
 
     def by_cpp(self, name: str) -> tuple[str, ...]:
-        """Operators with this C++ name: `at::add`, `at::Tensor::add`, `at::_ops::add_Tensor`."""
+        """The operators with this C++ name: `at::add`, `at::Tensor::add`, `at::_ops::add_Tensor`."""
         return self._names(
             f"SELECT name FROM operator o WHERE cpp_op = ? OR cpp_function = ? OR cpp_method = ? ORDER BY {_DECLARED}", name, name, name
         )
 
     def by_kernel(self, symbol: str) -> tuple[str, ...]:
-        """Operators with a registration of this kernel, by its whole symbol."""
+        """The operators with a registration of this kernel, given by its whole symbol."""
         return self._names(f"SELECT o.name FROM kernel k JOIN registration r ON r.kernel = k.id JOIN operator o ON o.id = r.operator"
                            f" WHERE k.plain = ? AND k.symbol = ? GROUP BY o.id ORDER BY {_DECLARED}", plain(symbol), symbol)  # fmt: skip
 
     def backends(self) -> tuple[str, ...]:
-        """Backends for which some operator has a chain, by name."""
+        """The backends for which some operator has a chain, sorted by name."""
         return self._names("SELECT text FROM word WHERE id IN (SELECT DISTINCT backend_word FROM operator_chain) ORDER BY text")
 
     def dispatch_keys(self) -> tuple[str, ...]:
-        """Runtime keys of the computed dispatch tables, by name."""
+        """The runtime keys of the computed dispatch tables, sorted by name."""
         return self._names(
             "SELECT DISTINCT j.value FROM (SELECT DISTINCT keys_word FROM dispatch_table) t JOIN word w ON w.id = t.keys_word, json_each(w.text) j ORDER BY 1"
         )
 
     def declared_at(self, path: str, line: int) -> tuple[str, ...]:
-        """The operator whose declaration or derivative holds this line of a yaml file: the last one that begins at or before it."""
+        """The operator whose declaration or derivative contains this line of a yaml file: the last one that begins at or before it."""
         for table, column in (("operator", "id"), ("autograd", "operator")):
             begins = self._all(f"SELECT max(t.line) FROM {table} t JOIN path p ON p.id = t.path WHERE p.path = ? AND t.line <= ?", path, line)
             if begins[0][0] is not None:
@@ -117,12 +117,12 @@ class Lookup:
         return ()
 
     def completions(self, text: str, most: int = 100) -> tuple[str, ...]:
-        """Operators that begin like this: full names when a namespace is written, base names otherwise."""
+        """Operators whose name begins like this: full names when a namespace is written, base names otherwise."""
         column = "name" if "::" in text else "base"
         return self._names(f"SELECT DISTINCT {column} FROM operator WHERE substr({column}, 1, length(?)) = ? ORDER BY {column} LIMIT ?", text, text, most)
 
     def all_names(self) -> Iterable[tuple[str, str]]:
-        """(kind, name) of everything that may be asked for by name: what near misses are taken from."""
+        """(kind, name) of everything that can be asked for by name: near misses are taken from these."""
         yield from (
             ("operator", f"{namespace}::{base}")
             for namespace, base in self._all("SELECT DISTINCT namespace, base FROM operator ORDER BY namespace <> 'aten', namespace, base")
@@ -141,14 +141,14 @@ class Lookup:
     # The way back
 
     def reaching_symbol(self, plain: str) -> tuple[Reach, ...]:
-        """Operators whose chains hold a step with this last name; helpers of derivatives too."""
+        """The operators whose chains have a step with this last name, or whose derivatives have such a helper."""
         steps = self._all(f"{_REACH} s.plain = ? ORDER BY o.id, oc.position, cs.position", plain)
         helpers = self._all("SELECT o.name, '', 'helper', h.symbol, p.path, h.line, '', 1 FROM helper h JOIN path p ON p.id = h.path"
                             " JOIN operator o ON o.id = h.operator WHERE h.plain = ? ORDER BY o.id", plain)  # fmt: skip
         return _reaches(steps, helpers)
 
     def reaching_lines(self, path: str, first: int, last: int) -> tuple[Reach, ...]:
-        """Operators whose chains hold a step between two lines of a file; helpers of derivatives too."""
+        """The operators whose chains have a step between two lines of a file, or whose derivatives have a helper there."""
         steps = self._all(
             f"{_REACH} p.path = ? AND s.line BETWEEN ? AND ? ORDER BY o.id, oc.position, cs.position", path, first, last
         )
@@ -159,9 +159,9 @@ class Lookup:
     # Files and symbols
 
     def files_called(self, name: str) -> tuple[str, ...]:
-        """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that something stands in.
+        """Files of the tree whose path is `name` or ends with /`name`: scanned ones, else any that contains a step or a symbol.
 
-        What is only included is no file: the build writes ATen/Functions.h.
+        A file that is only included does not count: the build writes ATen/Functions.h.
         """
         exact = self._names("SELECT path FROM path p WHERE path = ? AND (id IN (SELECT path FROM file) OR NOT EXISTS (SELECT 1 FROM include WHERE target = p.id))", name)
         scanned = "SELECT p.path FROM path p JOIN file f ON p.id = f.path WHERE substr(p.path, -length(?)) = ? ORDER BY p.path"
@@ -170,11 +170,11 @@ class Lookup:
         return exact or self._names(scanned, "/" + name, "/" + name) or self._names(others, "/" + name, "/" + name)
 
     def is_folder(self, path: str) -> bool:
-        """Whether files of the tree stand below `path`."""
+        """Whether `path` is a folder of the tree that contains files."""
         return bool(self._all("SELECT 1 FROM path WHERE path > ? AND path < ? LIMIT 1", f"{path}/", f"{path}0"))  # 0 follows / in ASCII
 
     def symbols_called(self, name: str) -> tuple[Symbol, ...]:
-        """Symbols with this last name."""
+        """The symbols with this last name, sorted by place."""
         return self._symbols("WHERE s.name = ? ORDER BY p.path, s.line", name)
 
     def includes_of(self, paths: Iterable[str]) -> tuple[str, ...]:
@@ -186,11 +186,11 @@ class Lookup:
         return tuple(found)
 
     def length_of(self, path: str) -> int:
-        """The lines of a scanned file; 0 of any other."""
+        """The number of lines of a scanned file; 0 for any other file."""
         return next((lines for (lines,) in self._all("SELECT f.lines FROM file f JOIN path p ON p.id = f.path WHERE p.path = ?", path)), 0)
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
-        """The innermost symbol whose lines hold this one."""
+        """The innermost symbol whose lines contain this line."""
         from cartographer.store.symbol_rows import IN_FILE
 
         found = self._symbols(f"{IN_FILE} WHERE s.line <= ? AND s.end_line >= ? ORDER BY s.line DESC, s.end_line LIMIT 1", path, line, line)

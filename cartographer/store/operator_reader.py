@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows in, operators out. Texts, steps, chains and tables that operators share are read once and shared again."""
+"""Reads operators from their rows. Texts, steps, chains and tables that operators share are read once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Routes:
 
 
 class OperatorReader:
-    """Reads operators of one atlas by number."""
+    """Reads operators of one atlas by their numbers."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -53,25 +53,25 @@ class OperatorReader:
         return self._connection.execute(statement, (number,)).fetchall()
 
     def path(self, number: int) -> str:
-        """The text of a path."""
+        """The path with this number."""
         found = self._paths.get(number)
         if found is None:
             found = self._paths[number] = self._rows("SELECT path FROM path WHERE id = ?", number)[0][0]
         return found
 
     def word(self, number: int) -> str:
-        """The text of a word."""
+        """The text with this number in the table `word`."""
         found = self._words.get(number)
         if found is None:
             found = self._words[number] = self._rows("SELECT text FROM word WHERE id = ?", number)[0][0]
         return found
 
     def place(self, path: int | None, line: int, end_line: int | None) -> Location | None:
-        """The location in three columns."""
+        """The location in the three columns path, line, end_line; None when they have no path."""
         return None if path is None else Location(self.path(path), line, end_line)
 
     def table(self, number: int) -> Mapping[str, str]:
-        """A dispatch table."""
+        """The dispatch table with this number: runtime key -> what serves it."""
         found = self._tables.get(number)
         if found is None:
             ((keys, outcomes),) = self._rows("SELECT keys_word, outcomes FROM dispatch_table WHERE id = ?", number)
@@ -80,7 +80,7 @@ class OperatorReader:
         return found
 
     def chain(self, number: int) -> Chain:
-        """A chain with its steps."""
+        """The chain with this number, with its steps."""
         found = self._chains.get(number)
         if found is None:
             ((status, reason),) = self._rows("SELECT status, reason_word FROM chain WHERE id = ?", number)
@@ -94,7 +94,7 @@ class OperatorReader:
         return found
 
     def step(self, number: int) -> Step:
-        """A step of chains."""
+        """The step with this number, which several chains may share."""
         found = self._steps.get(number)
         if found is None:
             ((role, symbol, path, line, note, branch),) = self._rows(
@@ -103,7 +103,7 @@ class OperatorReader:
         return found
 
     def layer(self, number: int) -> Layer:
-        """A functionality layer."""
+        """The functionality layer with this number."""
         found = self._layers.get(number)
         if found is None:
             ((key, acts, outcome, *place),) = self._rows(
@@ -112,12 +112,12 @@ class OperatorReader:
         return found
 
     def routes(self, number: int) -> Routes:
-        """The chains of one overload, without the rest."""
+        """The dispatch table and the chains of one overload: what `where` needs, without the rest."""
         ((name, dispatch),) = self._rows("SELECT name, dispatch FROM operator WHERE id = ?", number)
         return Routes(name, self.table(dispatch), self._kernels(number))
 
     def operator(self, number: int) -> Operator:
-        """One overload, whole."""
+        """One overload with everything that the atlas knows about it."""
         ((name, schema, origin, path, line, end_line, build, variants, tags, structured, delegate, module, generated_from,
           cpp_op, cpp_function, cpp_method, dispatch, layers, callers, callees, age, extra),) = self._rows(
             "SELECT name, schema, origin, path, line, end_line, build, variants, tags, structured, structured_delegate,"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
-"""Operators in, rows out: everything that one operator overload is spread over."""
+"""Writes operators into the tables over which an overload is spread."""
 
 from __future__ import annotations
 

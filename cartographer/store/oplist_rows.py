@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The operator list of a release, to and from packed JSON: one object a row, empty fields left out."""
+"""Packs the operator list of a release into JSON, one object a row with empty fields left out, and unpacks it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTS = frozenset(("variants", "tags", "autogen", "python", "namesakes"))
 
 
 def head(found: OperatorList | None) -> str | None:
-    """What the list is of."""
+    """What the list is of, as JSON: version, tag, commit, and what is not in its rows; None when there is no list."""
     if found is None:
         return None
     advice = {name: [[a.instead, a.path, a.line] for a in told] for name, told in found.advice.items()}
@@ -23,7 +23,7 @@ def head(found: OperatorList | None) -> str | None:
 
 
 def packed(found: OperatorList | None) -> bytes | None:
-    """All its rows, sorted by name."""
+    """All rows of the list, sorted by name, as compressed JSON."""
     if found is None:
         return None
     return zlib.compress(storable(as_json([[name, _row(row)] for name, row in sorted(found.rows.items())])).encode())
@@ -41,7 +41,7 @@ def _filled(value: OperatorRow | DerivativeRow) -> dict[str, Any]:
 
 
 def list_of(told: str, rows: bytes) -> OperatorList:
-    """The list again."""
+    """The operator list that `head` and `packed` wrote."""
     fields = json.loads(told)
     advice = {name: tuple(Advice(*each) for each in given) for name, given in fields.pop("advice", {}).items()}
     written = {name: (str(path), int(line)) for name, (path, line) in fields.pop("written", {}).items()}

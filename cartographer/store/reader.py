@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""atlas.db in, frozen values out: one method for each page or question. Nothing here needs PyTorch's tree.
+"""Reads atlas.db into frozen values: one method for each page or question. Nothing here needs PyTorch's tree.
 
 What a look-up of one operator does not need is imported when it is asked for: `where` answers in a blink.
 """
@@ -53,7 +53,7 @@ class Reader:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the connection to the database."""
         self._connection.close()
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -62,14 +62,14 @@ class Reader:
 
     @cached_property
     def lookup(self) -> Lookup:
-        """Names, symbols, places, and who reaches them."""
+        """The look-up of names, symbols and places, and of the operators that reach them."""
         from cartographer.store.lookup import Lookup
 
         return Lookup(self._connection, self.path)
 
     @cached_property
     def search(self) -> SearchReader:
-        """The full-text index."""
+        """The full-text index of the atlas."""
         from cartographer.store.search_reader import SearchReader
 
         return SearchReader(self._connection, self.path, self.lookup)
@@ -101,7 +101,7 @@ class Reader:
     # Operators
 
     def operators(self) -> Iterator[Operator]:
-        """All operators whole, sorted by name, one at a time."""
+        """All operators with everything that is known about them, sorted by name, one at a time."""
         for (number,) in self._all("SELECT id FROM operator ORDER BY id"):
             with database.explained(self.path):
                 operator = self._operators.operator(number)
@@ -114,7 +114,7 @@ class Reader:
             return self._operators.operator(number)
 
     def routes(self, name: str) -> Routes:
-        """The chains of the overload with this full name, without the rest of it. Raises NotFound."""
+        """The dispatch table and the chains of the overload with this full name. Raises NotFound."""
         number = self._number(name)
         with database.explained(self.path):
             return self._operators.routes(number)
@@ -146,7 +146,7 @@ class Reader:
         return self._lists.operator_rows()
 
     def oplist(self) -> OperatorList | None:
-        """The operator list as the yaml files declare it: what two releases are compared by. None when none was stored."""
+        """The operator list as the yaml files declare it, by which two releases are compared. None when none was stored."""
         return self._lists.oplist()
 
     def compared(self) -> ComparedAtlas:
@@ -154,25 +154,25 @@ class Reader:
         return self._lists.compared()
 
     def lineage(self) -> Lineage:
-        """What became of every operator over the releases that were at hand when the atlas was built."""
+        """What happened to every operator over the releases that were at hand when the atlas was built."""
         return self._lists.lineage()
 
     def since(self) -> Comparison | None:
-        """What changed in its operators since the release before, as far as one was at hand when the atlas was built."""
+        """What changed in the operators since the release before, if that was at hand when the atlas was built; else None."""
         return self._lists.since()
 
     # The whole
 
     def info(self) -> AtlasInfo:
-        """What the atlas is of, and its counts with their receipts."""
+        """Which PyTorch the atlas is of, and its counts with their receipts."""
         return self._lists.info()
 
     def kernels(self, roles: tuple[str, ...] = ("entry", "kernel", "device")) -> tuple[KernelRow, ...]:
-        """All places of these roles with the operators that reach them, sorted by symbol: the way back of the chains."""
+        """All steps of chains with one of these roles, each with the operators that reach it, sorted by symbol."""
         return self._lists.kernels(roles)
 
     def steps(self, roles: tuple[str, ...]) -> frozenset[tuple[str, str, int]]:
-        """(symbol, path, line) of all places of these roles: much faster than `kernels`, which says who comes by."""
+        """(symbol, path, line) of all steps with one of these roles: much faster than `kernels`, which adds the operators."""
         return self._lists.steps(roles)
 
     def stubs(self) -> tuple[StubRow, ...]:
@@ -180,7 +180,7 @@ class Reader:
         return self._lists.stubs()
 
     def generated(self) -> tuple[GeneratedFile, ...]:
-        """Files that the build writes."""
+        """The files that PyTorch's build writes, with their generators."""
         return self._lists.generated()
 
     def paths(self) -> frozenset[str]:
@@ -192,7 +192,7 @@ class Reader:
         return self._lists.landmarks(subject)
 
     def unresolved(self) -> tuple[Unresolved, ...]:
-        """Everything that could not be told, with the reasons."""
+        """Everything that could not be told about this PyTorch, with the reasons."""
         return self._lists.unresolved()
 
     # Files and symbols
@@ -206,15 +206,15 @@ class Reader:
         return self._files.file_entries()
 
     def residents(self, path: str) -> tuple[Resident, ...]:
-        """What of which operators stands in one file, sorted by line."""
+        """The parts of operators that are in one file (declarations, kernels, registrations, …), sorted by line."""
         return self._files.residents(path)
 
     def living(self, path: str) -> int:
-        """How many overloads have something in one file."""
+        """The number of operator overloads that have a part in one file."""
         return self._files.living(path)
 
     def all_residents(self) -> Mapping[str, tuple[Resident, ...]]:
-        """Residents of every file that has some, by path: one pass, for whoever needs all of them."""
+        """The parts of operators in every file that has some, by path: read in one pass, for whoever needs all of them."""
         return self._files.all_residents()
 
     def symbols(self, kind: str | None = None) -> tuple[Symbol, ...]:
@@ -230,11 +230,11 @@ class Reader:
         return self._files.symbol_places(kinds)
 
     def symbol_counts(self) -> Mapping[str, int]:
-        """How many symbols each file has, by path."""
+        """The number of symbols in each file, by path."""
         return self._files.symbol_counts()
 
     def symbol_kinds(self) -> Mapping[str, int]:
-        """How many symbols there are of each kind."""
+        """The number of symbols of each kind."""
         return self._files.symbol_kinds()
 
     # Strata
@@ -253,7 +253,7 @@ class Reader:
 
 
 def inputs_of(folder: Path) -> str:
-    """The digest of what the atlas in `folder` was made from; "" when there is none that this version can read."""
+    """The digest of what the atlas in `folder` was made from; "" when there is no atlas that this version can read."""
     try:
         with Reader(folder) as reader:
             return reader.info().inputs
@@ -268,7 +268,7 @@ def oplist_of(folder: Path) -> OperatorList | None:
 
 
 def lineage_of(folder: Path) -> Lineage | None:
-    """What the atlas in `folder` knows of other releases; None when there is none that this version can read."""
+    """What the atlas in `folder` knows of other releases; None when there is no atlas that this version can read."""
     try:
         with Reader(folder) as reader:
             return reader.lineage()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
-"""What of which operators stands in which file: declarations, bindings, registrations, kernels, formulas, helpers."""
+"""Finds which parts of operators are in which file: declarations, bindings, registrations, kernels, formulas, helpers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _IN_FILE = " UNION ".join(f"{part} {'AND' if ' WHERE ' in part else 'WHERE'} {_p
 
 
 def of_file(connection: sqlite3.Connection, path: str) -> tuple[Resident, ...]:
-    """The residents of one file, sorted by line."""
+    """The parts of operators in one file, sorted by line."""
     rows = connection.execute(
         f"SELECT o.name, r.relation, r.line, r.symbol, r.backend, r.direct FROM ({_IN_FILE}) r JOIN operator o ON o.id = r.operator"
         " ORDER BY r.line, o.name, r.relation, r.backend",
@@ -44,7 +44,7 @@ def of_file(connection: sqlite3.Connection, path: str) -> tuple[Resident, ...]:
 
 
 def living(connection: sqlite3.Connection, path: str) -> int:
-    """How many overloads have something in one file."""
+    """The number of operator overloads that have a part in one file."""
     ((count,),) = connection.execute(f"SELECT count(DISTINCT operator) FROM ({_IN_FILE.replace(' UNION ', ' UNION ALL ')})", _file(connection, path))
     assert isinstance(count, int)
     return count
@@ -55,7 +55,7 @@ def _file(connection: sqlite3.Connection, path: str) -> dict[str, int | None]:
 
 
 def of_all(connection: sqlite3.Connection) -> Mapping[str, tuple[Resident, ...]]:
-    """The residents of every file that has some."""
+    """The parts of operators in every file that has some, by path."""
     paths = dict(connection.execute("SELECT id, path FROM path"))
     names = dict(connection.execute("SELECT id, name FROM operator"))
     found: dict[str, list[Resident]] = {}

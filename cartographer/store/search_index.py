@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fills the full-text index; the words of each kind of name are those of search_words.py."""
+"""Fills the full-text index; `search_words` splits the names into words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHIFT = 32
 
 
 def write(connection: sqlite3.Connection, atlas: Atlas, ledger: Ledger) -> None:
-    """Index everything of the atlas that has a name."""
+    """Index everything in the atlas that has a name."""
     rows: list[tuple[int, str]] = []
     for kind, named in (
         ("operator", _operators(atlas, ledger)), ("python", _pythons(atlas, ledger)), ("binding", _functions(atlas, ledger)),

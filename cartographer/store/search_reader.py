@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
-"""Asks the full-text index: first names alone (to be ranked), then the place and the operators of the few that are shown."""
+"""Queries the full-text index: first for names alone (to be ranked), then for the place and the operators of the few that are shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAMES = {
 
 
 class SearchReader:
-    """The full-text index of one atlas."""
+    """The full-text index of one atlas, to be queried."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, lookup: Lookup) -> None:
         self._connection = connection
@@ -41,7 +41,7 @@ class SearchReader:
             return self._connection.execute(statement, values).fetchall()
 
     def matches(self, text: str, most: int = 2000, kinds: tuple[str, ...] = KINDS, *, any_word: bool = False) -> tuple[Match, ...]:
-        """Names that hold all words of `text` (or any of them), kind by kind in the order of KINDS, at most `most` of each.
+        """Names that contain all words of `text` (or any of them), kind by kind in the order of KINDS, at most `most` of each.
 
         Symbols with exactly this name are never cut off.
         """

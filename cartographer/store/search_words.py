@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How names become words of the full-text index, and queries become its questions."""
+"""Splits names into the words of the full-text index, and turns what people type into its queries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _finders() -> tuple[Callable[[str], list[str]], ...]:
 
 
 def words_of(names: Sequence[str]) -> Iterator[str]:
-    """For each name a text whose words are those of `words`, one or several times: thousands of names are taken apart at once."""
+    """For each name, a text of its words as `words` gives them, some perhaps repeated: thousands of names are split at once."""
     of_lines = _finders()[2]
     for start in range(0, len(names), _MANY):
         some = names[start : start + _MANY]
@@ -36,7 +36,7 @@ def words_of(names: Sequence[str]) -> Iterator[str]:
 
 
 def words(text: str) -> str:
-    """`FunctionsManual::sumBackward2` -> "functionsmanual functions manual sumbackward2 sum backward 2"."""
+    """Split a name into words: `FunctionsManual::sumBackward2` -> "functionsmanual functions manual sumbackward2 sum backward 2"."""
     identifiers, parts, _ = _finders()
     found: dict[str, None] = {}
     for identifier in identifiers(text):
@@ -47,12 +47,12 @@ def words(text: str) -> str:
 
 
 def question(text: str, *, any_word: bool = False) -> str:
-    """What a person typed as an FTS5 query: every identifier must occur, as a word or as the beginning of one (or any of them)."""
+    """The FTS5 query for what a person typed: every identifier (or any of them) must occur, as a word or as the beginning of one."""
     return (" OR " if any_word else " AND ").join(f'"{identifier.lower()}"*' for identifier in re.findall(_IDENTIFIER, text))
 
 
 def plain(symbol: str) -> str:
-    """The last name of a C++ symbol: `void at::native::f<4, at::X<float>>(int)` -> `f`; `TORCH_IMPL_FUNC(mul_out)` -> `mul_out`."""
+    """The last name in a C++ symbol: `void at::native::f<4, at::X<float>>(int)` -> `f`; `TORCH_IMPL_FUNC(mul_out)` -> `mul_out`."""
     if symbol.replace("::", "").isidentifier() and not symbol.endswith(("::impl", "::meta")):
         return symbol.rpartition("::")[2]
     text = symbol.strip()

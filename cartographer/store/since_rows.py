@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What changed since the release before, to and from one packed value: pages say it, also those that are drawn later."""
+"""Packs the comparison with the release before into one value of the database, and unpacks it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def packed(found: Comparison | None) -> bytes | None:
 
 
 def unpacked(data: bytes | None, where: Path) -> Comparison | None:
-    """The comparison again; None for an atlas that was compared with nothing. Raises StoreError that names the file `where`."""
+    """The comparison that `packed` compressed; None for an atlas that was not compared. Raises StoreError that names the file `where`."""
     if data is None:
         return None
     try:

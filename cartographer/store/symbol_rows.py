@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Symbols to and from their rows. Signatures, which only a symbol that is shown whole needs, are packed many together."""
+"""Writes symbols as rows and reads them. Signatures, which only a symbol that is shown in full needs, are packed many together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IN_FILE = "JOIN symbol_run r ON s.id BETWEEN r.first AND r.last AND r.path = (SE
 
 
 def rows(symbols: Sequence[Symbol], ledger: Ledger) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table `symbol`."""
+    """The rows of the table `symbol`, one for each symbol."""
     word, path = ledger.words.of, ledger.paths.of
     for number, s in enumerate(symbols, 1):
         suffix = s.qualname.endswith(s.name)
@@ -37,7 +37,7 @@ def rows(symbols: Sequence[Symbol], ledger: Ledger) -> Iterator[tuple[Any, ...]]
 
 
 def runs(symbols: Sequence[Symbol], ledger: Ledger) -> Iterator[tuple[int, int, int]]:
-    """The rows of `symbol_run`."""
+    """The rows of the table `symbol_run`: for each file the numbers of its first and last symbol."""
     last = 0
     for path, of_file in groupby(symbols, key=lambda symbol: symbol.path):
         first, last = last + 1, last + sum(1 for _ in of_file)
@@ -45,21 +45,21 @@ def runs(symbols: Sequence[Symbol], ledger: Ledger) -> Iterator[tuple[int, int, 
 
 
 def signatures(symbols: Sequence[Symbol]) -> Iterator[tuple[int, bytes]]:
-    """The rows of `signature`. Ids begin with 1, so that the first block is one short."""
+    """The rows of the table `signature`. Ids begin with 1, so that the first block is one short."""
     texts = ["", *(symbol.signature for symbol in symbols)]
     for start in range(0, len(texts), BLOCK):
         yield start // BLOCK, zlib.compress(storable(as_json(texts[start : start + BLOCK])).encode(), 3)
 
 
 class Symbols:
-    """Reads the symbols of one atlas."""
+    """Reads the symbols of one atlas from their rows."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._blocks: dict[int, list[str]] = {}
 
     def select(self, condition: str, *values: Any) -> tuple[Symbol, ...]:
-        """The symbols that fulfil a condition: what follows after the names of the tables (symbol is `s`, its path `p`)."""
+        """The symbols that meet a condition: SQL that follows the names of the tables (symbol is `s`, its path `p`)."""
         from cartographer.model.atlas import Symbol  # here, since a search does without it and is to answer at once
 
         found = self._connection.execute(f"{_SYMBOL} {condition}", values).fetchall()

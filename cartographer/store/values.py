@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the reader hands out: frozen values, one for each kind of page or question."""
+"""The frozen values that the reader returns, one for each kind of page or question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One count of the atlas, in words, with the SQL statement that gives it again."""
+    """One count of the atlas, in words, with the SQL statement that counts it again."""
 
     name: str
     value: int
@@ -27,7 +27,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class AtlasInfo:
-    """What an atlas is of, and what it counts."""
+    """Which PyTorch an atlas is of, and its counts."""
 
     source: SourceInfo
     tool_version: str
@@ -45,7 +45,7 @@ class AtlasInfo:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """One overload in a list of all of them. `dispatch` and `structured_keys` are what a coverage letter needs."""
+    """One overload in the list of all overloads. `dispatch` and `structured_keys` are what the letters of the coverage table need."""
 
     id: int
     name: str
@@ -67,7 +67,7 @@ class OperatorRow:
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """One thing of one operator that stands in a file: its declaration, a kernel, a registration, a formula..."""
+    """One part of an operator that is in a file: its declaration, a kernel, a registration, a formula..."""
 
     operator: str
     relation: str  # declared | binding | registration | formula | helper | the role of a chain's step
@@ -79,7 +79,7 @@ class Resident:
 
 @dataclass(frozen=True, slots=True)
 class FileWhole:
-    """Everything about one file."""
+    """Everything that the atlas knows about one file."""
 
     entry: FileEntry
     symbols: tuple[Symbol, ...]
@@ -91,7 +91,7 @@ class FileWhole:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """One way by which an operator reaches a step."""
+    """How one operator reaches a step of a chain: itself, or through an operator that it calls."""
 
     operator: str
     backend: str

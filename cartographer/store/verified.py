@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a running torch said to an atlas, kept beside its database for the page of sources and checks."""
+"""Keeps the outcome of comparing an atlas with a running torch beside its database, for the page of sources and checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILE_NAME = "verified.json"
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """One kind of thing that was compared, and how many of them differ for which cause."""
+    """How many things of one kind were compared, and how many differ for which cause."""
 
     name: str
     compared: int
@@ -35,12 +35,12 @@ class Verified(msgspec.Struct, frozen=True):
 
 
 def keep(folder: Path, verified: Verified) -> None:
-    """Put the outcome beside the atlas. Raises OSError."""
+    """Write the outcome beside the atlas. Raises OSError."""
     write_whole(folder / FILE_NAME, msgspec.json.encode(verified) + b"\n")
 
 
 def kept(folder: Path, inputs: str) -> Verified | None:
-    """The outcome that was kept for an atlas of these inputs; None when there is none, or it was another atlas."""
+    """The outcome that was kept for an atlas with these inputs; None when there is none, or when it is of another atlas."""
     try:
         found = msgspec.json.decode((folder / FILE_NAME).read_bytes(), type=Verified)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):

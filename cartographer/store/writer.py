@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ruff: noqa: S608 - statements are put together from our own table names and question marks, never from texts
-"""Atlas in, atlas.db out: written beside, then swapped, so that an atlas that existed stays whole until the new one is."""
+"""Writes atlas.db: beside its place first, then swapped in, so that an existing atlas stays whole until the new one is."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def write(atlas: Atlas, folder: Path) -> Path:
 
 @contextmanager
 def beside(atlas: Atlas, folder: Path) -> Iterator[Path]:
-    """The atlas as a file beside `folder`/atlas.db: whole and readable, until `settle` puts it in place or the block ends."""
+    """Write the atlas as a file beside `folder`/atlas.db, whole and readable, which the block may `settle` in place; else it is removed."""
     fresh = folder / f".{database.FILE_NAME}.{os.getpid()}.new"
     with database.explained(folder / database.FILE_NAME):
         folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def beside(atlas: Atlas, folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def with_lineage(folder: Path, lineage: Lineage, since: Comparison | None) -> Iterator[Path]:
-    """A copy of the atlas in `folder` that knows of other releases, beside it: `settle` puts it in place."""
+    """A copy of the atlas in `folder` with what is known of other releases, beside it: `settle` puts it in place."""
     fresh = folder / f".{database.FILE_NAME}.{os.getpid()}.new"
     try:
         with database.explained(folder / database.FILE_NAME):
@@ -74,7 +74,7 @@ def with_lineage(folder: Path, lineage: Lineage, since: Comparison | None) -> It
 
 
 def settle(fresh: Path, folder: Path | None = None) -> Path:
-    """Put a file of `beside` in the place of atlas.db; `folder` when another than its own will be the atlas."""
+    """Move a file of `beside` to the place of atlas.db; `folder` when the atlas shall be in another folder."""
     target = (folder or fresh.parent) / database.FILE_NAME
     with database.explained(target):
         return fresh.replace(target)
@@ -136,7 +136,7 @@ def _meta(connection: sqlite3.Connection, atlas: Atlas) -> None:
 
 
 def packed_id(identifier: str) -> bytes | str:
-    """A git id as 20 bytes; anything else as it is."""
+    """A git object id as 20 bytes for the database; any other text as it is."""
     if len(identifier) == 40:
         with suppress(ValueError):
             packed = bytes.fromhex(identifier)

@@ -72,7 +72,7 @@ def test_unknown_tag_names_near_misses(command, mini_repo, tmp_path):
     code, said = command(*no_html("v0.3.1", "--repo", mini_repo, "--out", tmp_path / "out"))
     assert code == 1
     assert "no tag, branch or commit 'v0.3.1'" in said
-    assert "Did you mean v0.3.0" in said
+    assert "did you mean v0.3.0" in said
     assert not (tmp_path / "out" / "atlas.db").exists()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `import torch` registers from Python.
+"""Finds what `import torch` registers from Python.
 
 PyTorch's Python registers operators in loops, through decorators of decorators and by asking the dispatcher what is
 there already. So we follow the import as Python would and evaluate, over values of our own, the modules that

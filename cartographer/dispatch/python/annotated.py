@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schema that torch.library infers from a Python function's annotations (torch/_library/infer_schema.py)."""
+"""Infers the schema of a Python function from its annotations, as torch.library does (torch/_library/infer_schema.py)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _default(node: ast.expr) -> str | None:
 
 
 def schema_type(node: ast.expr | None) -> str | None:
-    """An annotation as a schema writes it."""
+    """The schema's spelling of a Python annotation."""
     match node:
         case ast.Constant(value=str() as text):
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`value.name`, for every kind of value."""
+"""Looks up attributes, `value.name`, on every kind of value of the evaluation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PADDING = frozenset({"ljust", "rjust", "center", "zfill", "expandtabs", "format
 
 
 def attribute(run: Interpreter, value: Value, name: str, place: Location | None) -> Value:
-    """`value.name`. Raises RaisedError when we know that there is none."""
+    """The value of `value.name`. Raises RaisedError when the value certainly has no such attribute."""
     handler = OF_KIND.get(type(value))
     if handler is not None:
         return handler(run, value, name)
@@ -77,7 +77,7 @@ def _plain_method(value: Value, name: str, args: list[Value], keywords: dict[str
 
 
 def placed(value: Value, place: Location | None) -> Value:
-    """Strings made of a placed string stand where it stands."""
+    """Give strings that are made from a string with a place the same place."""
     if isinstance(value, str):
         return Text(value, place)
     if isinstance(value, (list, tuple)):
@@ -86,7 +86,7 @@ def placed(value: Value, place: Location | None) -> Value:
 
 
 def is_hashable(value: Value) -> bool:
-    """Whether a value can be a key."""
+    """Whether a value can be a key of a dict or a member of a set."""
     try:
         hash(value)
     except TypeError:

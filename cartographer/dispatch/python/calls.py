@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions of the tree: how they are made, and what a call of one gives."""
+"""Makes the functions of the evaluated code, and calls them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEPTH = 60  # nested calls
 def make_function(
     run: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, name: str
 ) -> Function:
-    """The function that a definition makes, its defaults evaluated."""
+    """The function value of a definition, with its defaults evaluated."""
     defaults = [evaluate(run, d, scope) for d in node.args.defaults]
     keyword_defaults = {
         a.arg: evaluate(run, d, scope) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None
@@ -34,7 +34,7 @@ def make_function(
 
 
 def call(run: Interpreter, function: Value, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
-    """`function(*args, **keywords)`."""
+    """Call any value, `function(*args, **keywords)`; calling what is unknown gives an unknown value."""
     run.step()
     handler = _HANDLERS.get(type(function))
     if handler is not None:
@@ -150,7 +150,7 @@ def _arguments(  # noqa: C901 - the ways in which an argument finds its paramete
 
 
 def super_of(scope: Scope) -> Value:
-    """`super()` of the method that runs in a scope."""
+    """The value of `super()` in a method that runs in the given scope."""
     at: Scope | None = scope
     while at is not None and at.owner is None:
         at = at.parent

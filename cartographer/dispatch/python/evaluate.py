@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expressions over our own values. What is unknown makes everything that is built of it unknown."""
+"""Evaluates Python expressions over our own values. A value that is made from an unknown one is unknown too."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 def evaluate(run: Interpreter, node: ast.expr, scope: Scope) -> Value:
-    """The value of an expression."""
+    """Evaluate an expression; one of a kind that is not handled is unknown."""
     handler = _HANDLERS.get(type(node))
     return Unknown(type(node).__name__) if handler is None else handler(run, node, scope)
 
@@ -186,7 +186,7 @@ def _boolean(run: Interpreter, node: ast.BoolOp, scope: Scope) -> Value:
 
 
 def truth_of(value: Value) -> bool | None:
-    """Whether a value counts as true; None when we cannot tell."""
+    """Whether a value is true in a condition; None when that cannot be told."""
     if value is True or value is False:
         return value
     if isinstance(value, Unknown):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One import of torch, followed: its modules and what is known while they run."""
+"""The interpreter that follows one import of torch: its modules, and what is known while their statements run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STEPS = 3_000_000  # statements and calls of one import; PyTorch 2.6 takes about
 
 
 class Interpreter:
-    """One import of torch, followed."""
+    """Follows one import of torch, module by module, and changes the state of the dispatcher (`world`) as the registrations do."""
 
     def __init__(
         self,
@@ -60,22 +60,22 @@ class Interpreter:
         self.marks: dict[Value, dict[str, Value]] = {}  # attributes that are set on operators
 
     def step(self) -> None:
-        """Count a step. Raises OutOfStepsError."""
+        """Count one statement or call of the evaluated code. Raises OutOfStepsError when there were too many."""
         self._steps -= 1
         if self._steps < 0:
             raise OutOfStepsError
 
     def switch(self, name: str) -> Value:
-        """Whether the stock build has something: torch._C._has_mkldnn asks for "mkldnn"."""
+        """Whether the stock build has a part: `torch._C._has_mkldnn` asks for "mkldnn"; an unknown value when that cannot be told."""
         answer = self._switch(name)
         return Unknown(name) if answer is None else answer
 
     def build(self) -> tuple[str, ...]:
-        """The conditions that we could not tell and that hold here."""
+        """The conditions around the current statement whose value could not be told, each as "if …"."""
         return tuple(dict.fromkeys(f"if {c}" for c in self.conditions))
 
     def cannot_tell(self, what: str, place: Location | None) -> None:
-        """Note that a registration is seen but not understood."""
+        """Record as unresolved that a registration was seen but not understood."""
         here = self.here or place or Location("", 0)
         reason = "it depends on a value that we cannot tell"
         if not self.world.is_complete:
@@ -83,7 +83,7 @@ class Interpreter:
         self.notes.append(Unresolved("dispatch", what, reason, here.path, here.line))
 
     def written(self, condition: ast.expr) -> str:
-        """A condition as Python prints it, cut at 100 characters."""
+        """The source text of a condition, cut at 100 characters."""
         if condition not in self._written:
             self._written[condition] = ast.unparse(condition)[:100]
         return self._written[condition]
@@ -91,7 +91,7 @@ class Interpreter:
     # --- modules
 
     def import_module(self, name: str) -> Module | None:
-        """Import a module with its parents, as Python does; None for one outside the tree."""
+        """Import a module and its parents, as Python does; None for a module outside the tree."""
         found: Module | None = None
         parts = name.split(".")
         for length in range(1, len(parts) + 1):
@@ -142,7 +142,7 @@ class Interpreter:
         module.state = "executed"
 
     def member(self, module: Module, name: str) -> Value:
-        """`module.name`, evaluating the module if that is needed and it is not the root package."""
+        """The value of `module.name`; a module that registers nothing is evaluated only as far as this name needs it."""
         if name in module.namespace:
             return self.resolved(module.namespace[name])
         if module.stand_in is not None:
@@ -158,7 +158,7 @@ class Interpreter:
         return Unknown(full)
 
     def index(self, module: Module) -> None:
-        """Prepare a module that registers nothing by itself: its statements run when their names are asked for."""
+        """Prepare a module that registers nothing by itself: each of its statements runs when a name that it binds is asked for."""
         module.state = "indexed"
         module.namespace.setdefault("__name__", module.name)
         try:
@@ -182,13 +182,13 @@ class Interpreter:
             self.conditions = conditions
 
     def resolved(self, value: Value) -> Value:
-        """A value behind a name that was taken from another module and not looked at yet."""
+        """The value behind a name that was imported from another module but not evaluated yet."""
         while isinstance(value, Lazy):
             value = self.member(value.module, value.name)
         return value
 
     def class_member(self, module: str, cls: str, name: str) -> Function | None:
-        """A method of a class of the tree that we stand in for: what we do not know of it, its source tells."""
+        """A method, from the source of the tree, of a class that we otherwise stand in for; None when the class has no such method."""
         key = f"{module} as written"
         if key not in self.modules:
             self.modules[key] = Module(module, self.sources.path(module) or "", state="imported" if self.sources.path(module) else "executed")
@@ -204,29 +204,29 @@ class Interpreter:
     # --- statements and calls
 
     def block(self, body: Sequence[ast.stmt], scope: Scope) -> str:
-        """Execute statements: see `statements.block`."""
+        """Execute a list of statements: see `statements.block`."""
         return statements.block(self, body, scope)
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """Bind a target."""
+        """Assign a value to the target of an assignment: see `statements.assign`."""
         statements.assign(self, target, value, scope)
 
     def execute_text(self, text: Value, scope: Scope) -> Value:
-        """`exec(text)`."""
+        """Carry out `exec(text)`: see `statements.execute_text`."""
         return statements.execute_text(self, text, scope)
 
     def make_function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, name: str
     ) -> Function:
-        """The function that a definition makes."""
+        """The function value of a definition: see `calls.make_function`."""
         return calls.make_function(self, node, scope, name)
 
     def call(self, function: Value, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
-        """`function(*args, **keywords)`."""
+        """Call any value, `function(*args, **keywords)`: see `calls.call`."""
         return calls.call(self, function, args, keywords, place)
 
     def super_of(self, scope: Scope) -> Value:
-        """`super()` of the method that runs in a scope."""
+        """The value of `super()` in a method: see `calls.super_of`."""
         return calls.super_of(scope)
 
 

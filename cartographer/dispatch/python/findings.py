@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Follow `import torch` and report what it registers."""
+"""Follows `import torch` and returns what it registers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def python_findings(texts: Mapping[str, bytes], world: World, switch: Callable[[str], bool | None]) -> Findings:
-    """What Python registers when torch is imported; `texts` holds every .py file of torch/ by path, `world` the
+    """The registrations that Python makes when torch is imported; `texts` holds every .py file of torch/ by path, `world` the
     dispatcher as C++ leaves it, `switch(name)` whether the stock build has a part such as "mkldnn".
     """
     sources = Sources(texts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which modules `import torch` brings, in which order, without evaluating those that register nothing."""
+"""Finds which modules `import torch` imports, in which order, without evaluating those that register nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TRIPLE = re.compile(r'"""|\'\'\'')
 
 
 class Sources:
-    """The Python files of a tree, as modules."""
+    """The Python files of a tree, found by module name."""
 
     def __init__(self, texts: Mapping[str, bytes]) -> None:
         self._texts = texts
@@ -33,26 +33,26 @@ class Sources:
                 self._paths[name.removesuffix(".__init__")] = path
 
     def path(self, module: str) -> str | None:
-        """The file of a module."""
+        """The path of a module's file; None when the tree has no such module."""
         return self._paths.get(module)
 
     def is_package(self, module: str) -> bool:
-        """Whether a module is a package's __init__."""
+        """Whether a module is the `__init__` of a package."""
         return self._paths.get(module, "").endswith("__init__.py")
 
     def text(self, module: str) -> bytes:
-        """The bytes of a module."""
+        """The bytes of a module's file."""
         return self._texts[self._paths[module]]
 
     def registers(self, module: str) -> bool:
-        """Whether a module registers something at import: outside functions, classes and texts. What its functions
+        """Whether importing a module registers something, outside of functions, classes and strings. What its functions
         register is seen when something calls them.
         """
         text = self.text(module)
         return any(_runs(text, found.start()) for word, sign in _REGISTERS if word in text for found in sign.finditer(text))
 
     def absolute(self, module: str, source: str) -> str:
-        """The absolute name of a relative import."""
+        """The absolute module name of a relative import."""
         if not source.startswith("."):
             return source
         dots = len(source) - len(source.lstrip("."))
@@ -62,7 +62,7 @@ class Sources:
         return ".".join([*parts, rest] if rest else parts)
 
     def imports(self, module: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """What importing a module imports: (module, names taken from it), in order. Bodies of functions and what is
+        """The imports that run when a module is imported: (module, names taken from it), in order. Bodies of functions and what is
         for type checkers only do not run.
         """
         text = self.text(module).decode("utf-8", "replace")

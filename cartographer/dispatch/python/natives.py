@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What we stand in for: builtins, pytree, functools and what else of the standard library registrations use."""
+"""Stand-ins for builtins, pytree, functools and whatever else of the standard library registering code uses."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def _belongs(value: Value, candidate: Value) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class PlainType:
-    """A builtin type: callable, and good for isinstance."""
+    """A builtin type such as `str`: it can be called, and asked about in isinstance."""
 
     type: type
     name: str = ""
 
     def call(self, run: Interpreter, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
-        """Make one; of an operator, its name."""
+        """Make a value of the type, as `str(x)` does; of an operator, its name."""
         if self.type is str and args and not isinstance(args[0], Unknown):
             place = args[0].place if isinstance(args[0], (Text, Overload)) else place
             return Text(str(args[0]), place)
@@ -85,7 +85,7 @@ class PlainType:
         return plain(self.type)(run, args, keywords, place)
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
-        """`str.join` and the like."""
+        """A method of the type, such as `str.join`."""
         if name == "__name__":
             return self.type.__name__
         return Native(name, plain(getattr(self.type, name))) if hasattr(self.type, name) else Unknown(name)
@@ -145,19 +145,19 @@ def _wraps(_run: Interpreter, args: list[Value], _keywords: dict[str, Value], _p
 
 @dataclass(slots=True, eq=False)
 class SingleDispatch:
-    """functools.singledispatch: picks a function by the class of the first argument."""
+    """A function of functools.singledispatch, which chooses an implementation by the class of the first argument."""
 
     default: Value
     others: dict[str, Value]
 
     def call(self, run: Interpreter, args: list[Value], keywords: dict[str, Value], place: Location | None) -> Value:
-        """Call the function for the first argument's class."""
+        """Call the implementation for the class of the first argument."""
         names = type_names(args[0]) if args else set()
         chosen = next((f for name, f in self.others.items() if name in names), self.default)
         return run.call(chosen, args, keywords, place)
 
     def get_attribute(self, run: Interpreter, name: str, place: Location | None) -> Value:
-        """`register`; all else is asked of the default function."""
+        """The method `register`; other attributes are those of the default implementation."""
         return Native(name, self._register) if name == "register" else attribute(run, self.default, name, place)
 
     def _register(self, _run: Interpreter, args: list[Value], _keywords: dict[str, Value], _place: Location | None) -> Value:
@@ -207,7 +207,7 @@ def _default_dict(_run: Interpreter, args: list[Value], _keywords: dict[str, Val
 
 
 def builtins() -> dict[str, Value]:
-    """Python's builtins, as far as registrations use them."""
+    """Python's builtins by name, as far as registering code uses them."""
     types = (str, int, float, bool, list, tuple, dict, set, frozenset, bytes, range)
     found: dict[str, Value] = {t.__name__: PlainType(t, t.__name__) for t in types}
     for function in (len, min, max, sum, abs, ord, chr, repr):
@@ -240,7 +240,7 @@ def builtins() -> dict[str, Value]:
 
 
 def native_modules() -> dict[str, Module]:
-    """Modules that are ours: what stands in for torch._C, torch._ops, pytree and some of the standard library."""
+    """The modules that stand in for torch._C, torch._ops, pytree and some of the standard library, by name."""
     ops = Namespaces()
     types = {name: TypeName(name) for name in ("OpOverload", "OpOverloadPacket", "HigherOrderOperator", "OperatorBase", "PyOperator")}
     tree_map = Native("tree_map", _tree_map)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What we stand in for operators: torch.ops, schemas and their types, and the lowest layer of torch.library."""
+"""Stand-ins for operators as Python sees them: torch.ops, schemas and their types, and the lowest layer of torch.library."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ IDENTITY = Native("identity", lambda _run, args, _keywords, _place: args[0] if a
 
 @dataclass(frozen=True, slots=True)
 class Namespaces:
-    """torch.ops."""
+    """Stands in for `torch.ops`: its attributes are namespaces of operators."""
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
-        """`torch.ops.aten`; its methods are unknown."""
+        """A namespace of operators, `torch.ops.aten`; the methods of `torch.ops` are unknown values."""
         return Unknown(name) if name in ("load_library", "loaded_libraries", "import_module") else Namespace(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """torch.ops.aten."""
+    """Stands in for one namespace of operators, `torch.ops.aten`."""
 
     name: str
 
@@ -57,7 +57,7 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """torch.ops.aten.add: all overloads of a name."""
+    """Stands in for an operator with all its overloads, `torch.ops.aten.add` (torch._ops.OpOverloadPacket)."""
 
     TYPE_NAMES: ClassVar[tuple[str, ...]] = ("OpOverloadPacket",)
     name: str
@@ -70,7 +70,7 @@ class Packet:
         return hash(self.name)
 
     def get_attribute(self, run: Interpreter, name: str, place: Location | None) -> Value:
-        """An overload, or what a packet can be asked."""
+        """An overload by its name, or another attribute of torch._ops.OpOverloadPacket that registering code uses."""
         if name == "overloads":
             names = [o or "default" for o in run.world.overloads(self.name)]
             return Native(name, lambda _run, _args, _keywords, _place: names)
@@ -90,7 +90,7 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """torch.ops.aten.add.Tensor."""
+    """Stands in for one overload, `torch.ops.aten.add.Tensor` (torch._ops.OpOverload)."""
 
     TYPE_NAMES: ClassVar[tuple[str, ...]] = ("OpOverload", "OperatorBase")
     full: str
@@ -107,7 +107,7 @@ class Overload:
         return f"{base.replace('::', '.')}.{overload or 'default'}"
 
     def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:
-        """What torch._ops.OpOverload can be asked by code that registers."""
+        """An attribute of torch._ops.OpOverload that registering code uses."""
         base, _, overload = self.full.partition(".")
         match name:
             case "name":
@@ -139,14 +139,14 @@ def _is_view(schema: Schema) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SchemaValue:
-    """torch._C.FunctionSchema."""
+    """Stands in for a function schema (`torch._C.FunctionSchema`)."""
 
     TYPE_NAMES: ClassVar[tuple[str, ...]] = ("FunctionSchema",)
     schema: Schema
     place: Location
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
-        """Its fields, arguments and returns as values of their own."""
+        """A field of the schema; its arguments and returns are values of their own."""
         schema = self.schema
         match name:
             case "name" | "overload_name":
@@ -166,7 +166,7 @@ class SchemaValue:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """torch._C.Argument and its alias_info."""
+    """Stands in for an argument of a schema (`torch._C.Argument`) and for its `alias_info`."""
 
     name: str
     type: Type
@@ -175,7 +175,7 @@ class Field:
     kwarg_only: bool
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
-        """Its fields."""
+        """A field of the argument, such as `name`, `type` or `alias_info`."""
         match name:
             case "name" | "is_write" | "kwarg_only":
                 return getattr(self, name)
@@ -188,12 +188,12 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class TypeValue:
-    """torch._C.JitType."""
+    """Stands in for a type of a schema (`torch._C.JitType`)."""
 
     type: Type
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
-        """Its methods isSubtypeOf and containedTypes."""
+        """The methods `isSubtypeOf` and `containedTypes`; all others are unknown values."""
         if name == "isSubtypeOf":
             return Native(name, lambda _run, args, _keywords, _here: isinstance(args[0], TypeValue) and args[0].type == self.type)
         if name == "containedTypes":
@@ -203,14 +203,14 @@ class TypeValue:
 
 @dataclass(frozen=True, slots=True)
 class LibraryValue:
-    """What torch._C._dispatch_library returns: the lowest layer of torch.library.Library."""
+    """Stands in for what torch._C._dispatch_library returns: the lowest layer of torch.library.Library."""
 
     namespace: str
     key: str
     place: Location
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
-        """define, impl and fallback; others change nothing in the dispatcher's tables."""
+        """The methods `define`, `impl` and `fallback`; others change nothing in the dispatcher's tables."""
         actions: dict[str, Callable[..., Value]] = {
             "define": self._define,
             "impl": self._impl,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Statements. Where a condition cannot be told both ways are followed, and what is registered on them carries the condition."""
+"""Executes Python statements over our own values. Where a condition cannot be told, both sides are followed, and what they register has that condition."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def block(run: Interpreter, body: Sequence[ast.stmt], scope: Scope) -> str:
 
 
 def statement(run: Interpreter, node: ast.stmt, scope: Scope) -> str:
-    """Execute one statement; the outcome as for a block. Of kinds that change no value that matters, nothing is done."""
+    """Execute one statement; returns the outcome as `block` does. Statements that cannot change a value of interest do nothing."""
     run.step()
     handler = _HANDLERS.get(type(node))
     return NORMAL if handler is None else handler(run, node, scope)
@@ -94,7 +94,7 @@ def _delete(_run: Interpreter, node: ast.Delete, scope: Scope) -> str:
 
 
 def assign(run: Interpreter, target: ast.expr, value: Value, scope: Scope) -> None:  # noqa: C901, PLR0912 - one case a kind of target
-    """Bind a target."""
+    """Assign a value to a target: a name, an attribute, an item, or several of them."""
     match target:
         case ast.Name(id=name):
             _variables_of(name, scope)[name] = value
@@ -271,7 +271,7 @@ def _class(run: Interpreter, node: ast.ClassDef, scope: Scope) -> str:
 
 
 def execute_text(run: Interpreter, text: Value, scope: Scope) -> Value:
-    """`exec(text)`: evaluate its statements as those of the module."""
+    """Carry out `exec(text)`: run its statements as statements of the module."""
     if not isinstance(text, str):
         return Unknown("exec")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What we stand in for torch._C, as far as registrations use it."""
+"""Stand-ins for torch._C, as far as registering code uses it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def plain(call: Callable[..., Value]) -> Callable[..., Value]:
-    """A native that only looks at its arguments, and is unknown when one of them is."""
+    """Make a native function of a Python function; it gives an unknown value when an argument is unknown."""
 
     def inner(_run: Interpreter, args: list[Value], keywords: dict[str, Value], _place: Location | None) -> Value:
         if any(isinstance(a, Unknown) for a in (*args, *keywords.values())) or not affordable(*args):
@@ -44,10 +44,10 @@ def plain(call: Callable[..., Value]) -> Callable[..., Value]:
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """torch._C."""
+    """Stands in for the module `torch._C`."""
 
     def get_attribute(self, run: Interpreter, name: str, _place: Location | None) -> Value:  # noqa: C901, PLR0912 - a list of members
-        """The members that registration code asks; all others are unknown."""
+        """A member of torch._C that registering code uses; all others are unknown values."""
         world = run.world
         match name:
             case "_dispatch_library":
@@ -82,21 +82,21 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class KeyNames:
-    """torch._C.DispatchKey: keys are their names."""
+    """Stands in for `torch._C.DispatchKey`; a dispatch key is represented by its name."""
 
     def get_attribute(self, _run: Interpreter, name: str, place: Location | None) -> Value:
-        """`DispatchKey.Meta`."""
+        """A dispatch key, such as `DispatchKey.Meta`."""
         return Text(name, place) if name[:1].isupper() else Unknown(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Getter:
-    """X of `X.get()`."""
+    """Stands in for an object whose method `get` returns a value: X of `X.get()`."""
 
     value: Value
 
     def get_attribute(self, _run: Interpreter, name: str, _place: Location | None) -> Value:
-        """`get`."""
+        """The method `get`; all others are unknown values."""
         return Native(name, lambda _run, _args, _keywords, _here: self.value) if name == "get" else Unknown(name)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The values of the evaluation. Plain Python constants and containers stand for themselves."""
+"""The values of the evaluation of Python code. Plain Python constants and containers represent themselves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Value = Any
 
 
 class Unknown:
-    """A value that we cannot tell; everything made of it is unknown too."""
+    """A value that could not be worked out; everything that is made from it is unknown too."""
 
     __slots__ = ("what",)
 
@@ -28,7 +28,7 @@ class Unknown:
 
 
 class Text(str):
-    """A string that knows where it is written."""
+    """A string that knows where in the source it is written."""
 
     __slots__ = ("place",)
     place: Location | None
@@ -49,12 +49,12 @@ class RaisedError(Exception):
 
 
 class OutOfStepsError(Exception):
-    """The evaluation takes too long; the caller reports it."""
+    """The evaluation takes too many steps; the caller reports it as unresolved."""
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """Variables of a function, class body or comprehension; `parent` is where other names are looked up."""
+    """The variables of a function, class body or comprehension; `parent` is the scope in which other names are looked up."""
 
     variables: dict[str, Value]
     parent: Scope | None
@@ -68,7 +68,7 @@ class Scope:
 
 @dataclass(slots=True, eq=False)
 class Module:
-    """A module of the tree, or one of the few that we stand in for."""
+    """A module of the tree, or one that has a stand-in."""
 
     name: str
     path: str = ""
@@ -80,7 +80,7 @@ class Module:
     places: dict[int, Location] = field(default_factory=dict)
 
     def at(self, line: int) -> Location:
-        """A line of the module's file."""
+        """The location of a line of the module's file."""
         place = self.places.get(line)
         if place is None:
             place = self.places[line] = Location(self.path, line)
@@ -112,7 +112,7 @@ class Function:
 
     @property
     def origin(self) -> Function:
-        """The function that a person wrote, under all wrappers made by functools.wraps."""
+        """The function inside all wrappers that functools.wraps made: the one that a person wrote."""
         function = self
         while function.wrapped is not None:
             function = function.wrapped
@@ -121,7 +121,7 @@ class Function:
 
 @dataclass(slots=True, eq=False)
 class Native:
-    """A function that we stand in for."""
+    """A function of Python or PyTorch that has an implementation in this package."""
 
     name: str
     call: Callable[..., Value]
@@ -129,7 +129,7 @@ class Native:
 
 @dataclass(slots=True, eq=False)
 class Partial:
-    """functools.partial."""
+    """The result of `functools.partial`: a function with some of its arguments given."""
 
     function: Value
     arguments: tuple[Value, ...]
@@ -138,7 +138,7 @@ class Partial:
 
 @dataclass(slots=True, eq=False)
 class Class:
-    """A class of the tree."""
+    """A class that the evaluated code defines."""
 
     name: str
     bases: tuple[Value, ...]
@@ -147,12 +147,12 @@ class Class:
     own_fields: list[str] = field(default_factory=list)  # annotated, in order: those of a dataclass
 
     def fields(self) -> list[str]:
-        """The annotated fields of the bases and its own."""
+        """The annotated fields of the class and its bases, in order."""
         found = [f for base in self.bases if isinstance(base, Class) for f in base.fields()]
         return [*found, *(f for f in self.own_fields if f not in found)]
 
     def lookup(self, name: str) -> Value:
-        """A member of the class or its bases; raises KeyError."""
+        """A member of the class or of its bases; raises KeyError when there is none."""
         if name in self.namespace:
             return self.namespace[name]
         for base in self.bases:
@@ -164,11 +164,11 @@ class Class:
         raise KeyError(name)
 
     def has_unknown_base(self) -> bool:
-        """Whether a base is no class of ours, so that members may be missing here."""
+        """Whether a base class is not known, so that members may be missing here."""
         return any(b.has_unknown_base() if isinstance(b, Class) else True for b in self.bases)
 
     def names(self) -> set[str]:
-        """Its own name and those of its bases."""
+        """The names of the class and of its bases."""
         found = {self.name}
         for base in self.bases:
             found |= base.names() if isinstance(base, Class) else {getattr(base, "name", "")}
@@ -177,7 +177,7 @@ class Class:
 
 @dataclass(slots=True, eq=False)
 class Instance:
-    """An object of a class of the tree."""
+    """An object of a class that the evaluated code defines."""
 
     cls: Class
     attributes: dict[str, Value] = field(default_factory=dict)
@@ -185,7 +185,7 @@ class Instance:
 
 @dataclass(slots=True, eq=False)
 class Bound:
-    """A method with its object."""
+    """A method together with the object that it is called on."""
 
     function: Value
     receiver: Value
@@ -193,21 +193,21 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A class that we know by name only: torch._ops.OpOverload, torch._C.FunctionSchema, ..."""
+    """A class of which only the name is known: torch._ops.OpOverload, torch._C.FunctionSchema, ..."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """@property."""
+    """A property: a function under the decorator `@property`."""
 
     getter: Value
 
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """@staticmethod and @classmethod."""
+    """A function under `@staticmethod`, or under `@classmethod`."""
 
     function: Value
     of_class: bool = False
@@ -217,7 +217,7 @@ LARGEST = 100_000  # items or characters of a value; code that registers operato
 
 
 def affordable(*values: Value) -> bool:
-    """Whether values are of a size that a registration may have. What the analysed code asks for is not to cost us."""
+    """Whether values are no larger than a registration needs; larger ones are not made, whatever the evaluated code asks for."""
     for value in values:
         if isinstance(value, bool):
             continue
@@ -229,7 +229,7 @@ def affordable(*values: Value) -> bool:
 
 
 def type_names(value: Value) -> set[str]:
-    """The names of classes that a value belongs to."""
+    """The names of the classes that a value is an instance of."""
     if isinstance(value, Instance):
         return value.cls.names()
     if isinstance(value, TypeName):
@@ -239,7 +239,7 @@ def type_names(value: Value) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """A name taken from a module that we evaluate only if the name is used."""
+    """A name taken from a module that is evaluated only when the name is used."""
 
     module: Module
     name: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The dispatcher as Python sees it while torch is imported: operators, schemas, and what is registered so far."""
+"""The state of the dispatcher as Python sees it while torch is imported: operators, schemas, and what is registered so far."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A schema's type as TorchScript sees it, as far as registration code asks."""
+    """A type in a schema as TorchScript has it, as far as registering code asks about it."""
 
     text: str
 
     def contained(self) -> tuple[Type, ...]:
-        """The types inside: of `Tensor[]?` that is `Tensor[]`."""
+        """The element types of a type: that of `Tensor[]?` is `Tensor[]`."""
         if self.text.endswith("?"):
             return (Type(self.text[:-1]),)
         found = re.match(r"(.*)\[\d*\]\Z", self.text)
@@ -61,12 +61,12 @@ class Schema:
 
     @property
     def is_mutable(self) -> bool:
-        """Whether an argument is written to."""
+        """Whether the operator writes to one of its arguments."""
         return any(a.alias_info is not None and a.alias_info.is_write for a in self.arguments)
 
 
 def parse_schema(text: str) -> Schema:
-    """Take a schema apart; raises ValueError."""
+    """Parse a schema; raises ValueError when it cannot be parsed."""
     found = re.match(r"\s*([\w:]+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.*?)\s*\Z", text, re.DOTALL)
     if found is None:
         raise ValueError(text)
@@ -95,7 +95,7 @@ def _argument(text: str, *, keyword_only: bool) -> Argument:
 
 @dataclass(slots=True)
 class World:
-    """The dispatcher's state, which registrations from Python change."""
+    """The state of the dispatcher, which registrations from Python read and change."""
 
     rules: KeyRules
     serves: Callable[[Mapping[str, bool]], Mapping[str, str]]  # {key: fallthrough} -> computed table
@@ -110,14 +110,14 @@ class World:
     _parsed: dict[str, Schema] = field(default_factory=dict)
 
     def add(self, name: str, schema: str) -> None:
-        """Make an operator known."""
+        """Add an operator with its schema, unless it is known."""
         if name not in self.schemas:
             base, _, overload = name.partition(".")
             self._overloads.setdefault(base, []).append(overload)
         self.schemas[name] = schema
 
     def add_script(self, operators: Iterable[tuple[str, str]]) -> None:
-        """Make TorchScript's own overloads known, as (name, schema): packets list them, the dispatcher has no kernel for
+        """Add overloads that only TorchScript has, as (name, schema): packets list them, the dispatcher has no kernel for
         them.
         """
         for name, schema in operators:
@@ -133,7 +133,7 @@ class World:
         return self._overloads.get(base, [])
 
     def schema(self, name: str) -> Schema | None:
-        """The parsed schema of an operator, None when it has none that we can read."""
+        """The parsed schema of an operator; None when it has none that can be parsed."""
         if name not in self._parsed:
             try:
                 self._parsed[name] = parse_schema(self.schemas.get(name) or self.script[name])
@@ -142,18 +142,18 @@ class World:
         return self._parsed[name]
 
     def has_kernel(self, name: str, key: str | None = None) -> bool:
-        """Whether an operator has a kernel, for that key."""
+        """Whether an operator has a kernel; with a key, whether it has one registered for that key."""
         keys = self.kernels.get(name, {})
         return bool(keys) if key is None else self.rules.key(key) in keys
 
     def has_computed_kernel(self, name: str, key: str) -> bool:
-        """Whether the computed table has something else than an error for a key."""
+        """Whether the computed dispatch table has anything but an error for a key."""
         if name not in self.kernels:
             return False
         return self.serves(self.kernels[name]).get(self.rules.key(key), "missing") != "missing"
 
     def define(self, name: str, schema: str, place: Location, build: tuple[str, ...], tags: tuple[str, ...]) -> None:
-        """A definition from Python."""
+        """Record that Python defines an operator."""
         name, schema = str(name), str(schema)  # their places go separately
         self.add(name, schema)
         self.kernels.setdefault(name, {})
@@ -162,7 +162,7 @@ class World:
     def register(
         self, name: str, key: str, kernel: str | None, place: Location, build: tuple[str, ...], *, fallthrough: bool
     ) -> None:
-        """A kernel from Python."""
+        """Record that Python registers a kernel for an operator and a dispatch key."""
         name, key = str(name), str(self.rules.key(key))
         self.kernels.setdefault(name, {})[key] = fallthrough
         self.registered.append(

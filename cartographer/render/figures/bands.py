@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ground by year: lines that stand today, by the year they came in, one bed for each territory."""
+"""Draws the age of the source by year: lines that exist today, by the year they came in, one band for each territory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 74, 200, 80, 436
 
 
 def draw(years: Sequence[tuple[str, Sequence[int]]], keys: Sequence[str], names: Mapping[str, str]) -> str:
-    """A stacked area: each point is counted at the end of a year."""
+    """A stacked area chart as SVG; each point is counted at the end of a year."""
     totals = [[0] * len(keys)]
     for _year, counts in years:
         totals.append([before + more for before, more in zip(totals[-1], counts, strict=True)])

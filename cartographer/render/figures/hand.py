@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The hand: edges that look drawn, and are the same in every build.
+"""Draws edges that look drawn by hand, and are the same in every build.
 
 A straight edge is cut into steps of 45 to 70 units, its inner points shifted across it, joined by quadratic curves. The
 shift is seeded by the two end points, in whatever order, so that the same edge is always the same and neighbours share it.
@@ -29,7 +29,7 @@ def _shifts(a: Point, b: Point) -> Iterator[float]:
 
 
 def edge(a: Point, b: Point, reach: float = 1.6) -> str:
-    """The path from a (not named) to b, as quadratic curves."""
+    """The SVG path from a to b as quadratic curves, without the move to a."""
     if b < a:
         return _back(b, a, reach)
     return "".join(f"Q{_xy(control)} {_xy(end)}" for control, end in _curves(a, b, reach))
@@ -62,15 +62,15 @@ def _xy(point: Point) -> str:
 
 
 def line(points: Sequence[Point], reach: float = 1.6) -> str:
-    """An open path through points that do not move."""
+    """An open SVG path through points that do not move."""
     return f"M{_xy(points[0])}" + "".join(edge(a, b, reach) for a, b in pairwise(points))
 
 
 def area(points: Sequence[Point], reach: float = 1.6) -> str:
-    """A closed path."""
+    """A closed SVG path through points that do not move."""
     return line([*points, points[0]], reach) + "Z"
 
 
 def box(x: float, y: float, width: float, height: float, reach: float = 1.0) -> str:
-    """A rectangle."""
+    """The SVG path of a rectangle."""
     return area([(x, y), (x + width, y), (x + width, y + height), (x, y + height)], reach)

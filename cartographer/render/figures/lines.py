@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The station map: a row for each reading line, a ring where lines share a stop."""
+"""Draws the station map of the guide: a row for each reading line, a ring where lines share a stop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STEP, _ROW, _LEFT, _TOP = 118, 96, 92, 34
 
 
 def station_map(lines: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Inline SVG; `lines` are (colour, stops). Classes only, no colour of its own."""
+    """The map as inline SVG; `lines` are (colour, stops). It has classes only, colours are in the style sheet."""
     if not lines:
         return ""
     shared = Counter(stop for _, stops in lines for stop in set(stops))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The section through PyTorch: eight floors, the territories that lie in them, one call that goes straight down.
+"""Draws the section through PyTorch: eight floors, the territories on them, and one call that goes straight down.
 
 Names, line counts and the call come from the atlas; where a territory lies is the map's own convention, not to scale.
 """
@@ -21,7 +21,7 @@ _BOXES = ((198, 104), (310, 104), (422, 150), (580, 92), (680, 86))  # x, width
 
 @dataclass(frozen=True, slots=True)
 class Land:
-    """A territory of the map: its name, what it is, lines, page."""
+    """A territory as the section shows it: its name, what it is, its number of lines, its page."""
 
     key: str
     name: str
@@ -33,7 +33,7 @@ class Land:
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """One name on the call."""
+    """One name on the call that the section shows."""
 
     floor: int
     name: str
@@ -43,7 +43,7 @@ class Station:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """All that the figure shows."""
+    """The data of the whole figure."""
 
     title: str
     lands: tuple[Land, ...]
@@ -55,7 +55,7 @@ class Section:
 
 
 def draw(section: Section) -> str:
-    """The figure."""
+    """The section through PyTorch as inline SVG."""
     lands = {land.key: land for land in section.lands}
     pieces = [_ground(), _floor_names()]
     for key, drawer in (("torch", _torch), ("csrc", _csrc), ("aten", _aten), ("c10", _c10), ("gen", _gen)):

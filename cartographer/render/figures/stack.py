@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The full stack as a chart: a box for each stratum from the reader's code to the chip, each box a door; side ways beside it."""
+"""Draws the full stack: a box for each layer of software from the reader's code to the chip, each box a link; side ways beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIDE, _SIDE_WIDTH = 560, 236
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One stratum. `beside`: the numbers (from 0) of the boxes that a way beside the column leaves and comes back to."""
+    """One layer of the stack. `beside`: the numbers (from 0) of the boxes between which a way beside the column leaves and comes back."""
 
     name: str
     says: str
@@ -29,7 +29,7 @@ class Box:
 
 
 def stack(boxes: Sequence[Box]) -> str:
-    """Inline SVG."""
+    """The full stack as inline SVG."""
     column = [box for box in boxes if box.beside is None]
     parts = [_box(box, _LEFT, _y(number), _WIDTH) for number, box in enumerate(column)]
     parts += [_arrow(number) for number in range(len(column) - 1)]

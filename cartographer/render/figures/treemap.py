@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Squarified treemaps of folders by lines, as positioned links (Bruls, Huizing and van Wijk, 2000)."""
+"""Computes squarified treemaps of folders by lines, as positioned links (Bruls, Huizing and van Wijk, 2000)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SMALLEST = 0.0016  # of the whole plate
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One area of the plate, in per cent of it."""
+    """One rectangle of a treemap; its position and size are in per cent of the whole."""
 
     name: str
     path: str
@@ -39,7 +39,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Something with a size: a folder, a file, or what is too small to draw."""
+    """What a cell is for: a folder, a file, or the rest that is too small to draw; with its size in lines."""
 
     name: str
     path: str
@@ -64,7 +64,7 @@ def treemap(site: Site, path: str, *, depth: int, box: Box = (0.0, 0.0, 100.0, 1
 
 
 def pieces_of(site: Site, path: str) -> list[Piece]:
-    """What lies in a folder, largest first; the smallest are put together."""
+    """What is in a folder, largest first; the smallest are put together as one piece."""
     folder = site.catalog.folders[path]
     found = [_straight(site, child) for child in folder.folders]
     found += [Piece(entry.path.rpartition("/")[2], entry.path, entry.lines, "file") for entry in folder.files]
@@ -89,7 +89,7 @@ def _straight(site: Site, path: str) -> Piece:
 
 
 def squarify(sizes: Sequence[int], box: Box, aspect: float = 1.0) -> list[Box]:
-    """Boxes of the given sizes (largest first) that fill `box`, as square as they come."""
+    """Rectangles of the given sizes (largest first) that fill `box`, as square as possible."""
     x, y, width, height = box
     total = sum(sizes)
     if not total:
@@ -162,6 +162,6 @@ def _cell(site: Site, piece: Piece, area: Box, *, region: bool) -> Cell:
 
 
 def main_language(site: Site, path: str) -> str:
-    """The language most lines of a folder are written in, as the style sheet's letter."""
+    """The language of most lines in a folder, as the style sheet's letter."""
     return site.languages.get(path, "o")
 

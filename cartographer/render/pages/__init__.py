@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands on each kind of page: one frozen view per kind, plain data, computed before any template runs."""
+"""The content of each kind of page as a frozen view: plain data, computed before any template runs."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Age bars: the share of each era in a file or folder, oldest at the left."""
+"""Computes age bars: the share of each era in a file or folder, the oldest at the left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One era's share."""
+    """The share of one era in an age bar."""
 
     name: str
     css: str
@@ -23,14 +23,14 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class AgeBar:
-    """A bar and the words that say the same."""
+    """An age bar, and the words that say the same."""
 
     bands: tuple[Band, ...]
     says: str
 
 
 def age_bar(ground: Ground, counts: tuple[int, ...] | None) -> AgeBar | None:
-    """The bar of a file or folder; None when nothing in it is dated."""
+    """The age bar of a file or folder; None when nothing in it is dated."""
     if not counts or not sum(counts):
         return None
     total = sum(counts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernel chains: from the function that the dispatcher calls down to the code that runs on the device.
+"""Shows kernel chains: from the function that the dispatcher calls down to the code that runs on the device.
 
 Overloads and backends share long parts of their ways. A page shows each row of steps once; a later chain that has it too says so
 and links there, which is shorter and shows that it is the same code. What the descent shows is not shown again.
@@ -28,20 +28,20 @@ _KEY = attrgetter("role", "symbol", "path", "line", "branch")
 
 @dataclass(slots=True)
 class Shown:
-    """The chains that a page has shown so far, and where in them each step is."""
+    """The chains that a page has shown so far, and the place in them of each step."""
 
     chains: list[tuple[Link, tuple[Key, ...]]] = field(default_factory=list)
     linked: set[str] = field(default_factory=set)  # addresses: a name is a link where it comes first
     at: dict[Key, list[tuple[int, int]]] = field(default_factory=dict)
 
     def add(self, link: Link, way: tuple[Key, ...]) -> None:
-        """Remember a chain, shown at `link`."""
+        """Remember a chain that the page shows at `link`."""
         for place, key in enumerate(way):
             self.at.setdefault(key, []).append((len(self.chains), place))
         self.chains.append((link, way))
 
     def longest(self, way: tuple[Key, ...], start: int) -> tuple[int, Link | None]:
-        """How many steps from `start` on are shown in one row already, and where."""
+        """How many steps from `start` on have been shown in one row already, and where."""
         best, link = 0, None
         for number, place in self.at.get(way[start], ())[:_LOOKS]:
             shown_at, other = self.chains[number]
@@ -57,7 +57,7 @@ _LOOKS = 40  # places of one step that are compared
 
 
 class StepView(NamedTuple):
-    """One step down."""
+    """One step of a chain as the page shows it."""
 
     role: str
     symbol: str
@@ -69,13 +69,13 @@ class StepView(NamedTuple):
 
     @property
     def again(self) -> bool:
-        """Whether the page shows this elsewhere."""
+        """Always False: the page shows this step here (see `Again`)."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """A row of steps that the page shows elsewhere."""
+    """A row of steps that the page shows elsewhere, replaced by a link."""
 
     link: Link
     count: int
@@ -84,13 +84,13 @@ class Again:
 
     @property
     def again(self) -> bool:
-        """Whether the page shows this elsewhere."""
+        """Always True: the page shows these steps elsewhere."""
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class ChainView:
-    """The chain of one backend, or of several that share it."""
+    """The chain of one backend, or of several backends that share it."""
 
     anchor: str
     backends: tuple[str, ...]
@@ -101,7 +101,7 @@ class ChainView:
 
     @property
     def again(self) -> bool:
-        """Whether there is nothing to show but where the same is shown."""
+        """Whether the whole chain is shown elsewhere on the page."""
         return len(self.parts) == 1 and isinstance(self.parts[0], Again) and self.status == "resolved"
 
 
@@ -112,7 +112,7 @@ ROLES = {
 
 
 def chains_of(site: Site, op: Operator, shown: Shown, descent: str = "") -> tuple[ChainView, ...]:
-    """The chains of an overload; backends with the very same chain stand together. `shown` grows over the page. The chain of the
+    """The chains of an overload; backends with equal chains are shown together. `shown` grows over the page. The chain of the
     backend that the page's descent follows is not shown again, where the descent has it in order.
     """
     groups: dict[Hashable, tuple[Chain, list[str]]] = {}
@@ -127,7 +127,7 @@ def chains_of(site: Site, op: Operator, shown: Shown, descent: str = "") -> tupl
 
 
 def in_order(chain: Chain) -> bool:
-    """Whether a descent, which goes by floors, has the steps in the chain's own order: nothing comes after device code but more of it."""
+    """Whether a descent, which goes by floors, has the steps in the chain's own order: only more device code comes after device code."""
     roles = [step.role for step in chain.steps]
     return bool(roles) and roles == sorted(roles, key=lambda role: role == "device")
 
@@ -161,7 +161,7 @@ _OPERATOR = re.compile(r"\w+::[\w.]+")
 
 
 def address_of(site: Site, step: Step) -> str | None:
-    """Where a step leads within this site: the operator that is called, else the symbol at its place."""
+    """The address in this site to which a step leads: the operator that it calls, else the symbol at its place."""
     if step.role == "calls":
         for name in _OPERATOR.findall(step.note):
             if link := site.operator(name):
@@ -172,12 +172,12 @@ def address_of(site: Site, step: Step) -> str | None:
 
 
 def last_name(symbol: str) -> str:
-    """`add` for `at::native::add<float>` and for `TORCH_IMPL_FUNC(add)`."""
+    """The last part of a symbol: `add` for `at::native::add<float>` and for `TORCH_IMPL_FUNC(add)`."""
     return re.split(r"::|\.", re.sub(r"<.*", "", symbol.rstrip(")").rpartition("(")[2] or symbol))[-1]
 
 
 def note_of(step: Step) -> str:
-    """The note without what its row says already: the folder of its own file, the operator that the name is linked to."""
+    """The note of a step without what its row says already: the folder of its own file, the operator that the name links to."""
     if step.role == "calls" and step.note == f"aten::{last_name(step.symbol)}":
         return ""
     note = step.note.replace("aten::", "") if step.role == "calls" else step.note
@@ -186,7 +186,7 @@ def note_of(step: Step) -> str:
 
 
 def step_view(site: Site, step: Step, linked: set[str]) -> StepView:
-    """One step with its links."""
+    """One step of a chain, with its links."""
     address = address_of(site, step)
     first = address not in linked
     linked.add(address or "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sources and checks: what was read, how well, and what could not be told. The page that makes the rest trustworthy."""
+"""The page of sources and checks: what was read, how well, and what could not be told."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ReasonRow:
 
 @dataclass(frozen=True, slots=True)
 class ChecksPage:
-    """The plate."""
+    """The content of the page of sources and checks."""
 
     kind: str
     described: str
@@ -86,7 +86,7 @@ class ChecksPage:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedRow:
-    """One thing that could not be told."""
+    """One thing that could not be told, with the reason and the place."""
 
     stage: str
     subject: str
@@ -97,7 +97,7 @@ class UnresolvedRow:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedSheet:
-    """One sheet of them."""
+    """One sheet of the list of things that could not be told."""
 
     number: int
     sheets: tuple[Link, ...]
@@ -106,12 +106,12 @@ class UnresolvedSheet:
 
 
 def count_of_sheets(total: int) -> int:
-    """How many sheets a list of so many unresolved things takes."""
+    """The number of sheets for a list of so many unresolved things."""
     return -(-total // ROWS)
 
 
 def build(site: Site) -> Page:
-    """The plate."""
+    """The page of sources and checks."""
     catalog, info = site.catalog, site.catalog.info
     source = info.source
     files = sorted((f for f in catalog.files if f.error_nodes), key=lambda f: (-f.error_bytes, f.path))[:20]
@@ -146,7 +146,7 @@ def build(site: Site) -> Page:
 
 
 def unresolved_sheet(site: Site, number: int) -> Page:
-    """The nth sheet of unresolved things."""
+    """The page of one sheet of unresolved things; `number` counts from 1."""
     part = site.catalog.unresolved[(number - 1) * ROWS : number * ROWS]
     view = UnresolvedSheet(number, _sheets(site), tuple(_row(site, entry) for entry in part), len(site.catalog.unresolved))
     return Page(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The descent of one call, floor by floor, as the plate of an operator's page.
+"""The descent of one call, floor by floor: the main figure of an operator's page.
 
 Every stop has a receipt in the source. Stops that are the same for every operator (the dispatcher's entry, the
 allocator, the stream) are marked so; they are looked up among the atlas' own symbols and left out when not found.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Stop(NamedTuple):
-    """One place where the call stops."""
+    """One function or place that the call passes."""
 
     name: str
     says: str
@@ -40,7 +40,7 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """One floor and the stops on it."""
+    """One floor of the section, with the stops on it."""
 
     number: int
     name: str
@@ -52,9 +52,9 @@ _OTHERS = ("QuantizedCPU", "SparseCPU")
 
 
 def backend_of(op: Operator) -> str:
-    """The backend whose chain the plate follows: the one known deepest, CUDA before CPU before the others.
+    """The backend whose chain the descent follows: the one whose chain goes deepest, CUDA before CPU before the others.
 
-    Not knowing the kernel that people ask for is said, rather than another backend shown in its place.
+    When the kernel that people ask for is not known, the descent says so, rather than showing another backend in its place.
     """
     resolved = [key for key, chain in op.kernels.items() if chain.status is Status.RESOLVED and chain.steps]
     untold = [key for key, chain in op.kernels.items() if chain.status is Status.UNRESOLVED]
@@ -65,7 +65,7 @@ def backend_of(op: Operator) -> str:
 
 
 def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
-    """The floors that the call passes, each with its stops."""
+    """The floors that the call passes, from the top down, each with its stops."""
     stops: dict[int, list[Stop]] = {1: [_your_line(op)], 2: _python(site, op), 3: _border(site, op), 4: _dispatcher(site, op, backend)}
     chain = op.kernels.get(backend)
     device, told = False, set[str]()

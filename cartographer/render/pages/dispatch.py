@@ -33,7 +33,7 @@ class RegistrationRow(NamedTuple):
 
 
 class KeysOf(NamedTuple):
-    """The runtime keys that are served the same way."""
+    """The runtime keys that are served in the same way."""
 
     outcome: str
     keys: tuple[str, ...]
@@ -46,8 +46,8 @@ _IMPLIED = (Origin.STRUCTURED, Origin.GENERATED)
 
 
 def rows_of(site: Site, op: Operator, letters: dict[str, Receipt], *, brief: bool = False) -> tuple[RegistrationRow, ...]:
-    """One row a kernel; keys that share kernel, origin and place stand in one row. `letters` grows over the page. `brief`: a place in
-    the file of the operator's declaration, which the overload's passport names, is told by its line.
+    """One row for each kernel; keys with the same kernel, origin and place share a row. `letters` grows over the page. `brief`: a place in
+    the file of the operator's declaration, which the overload's facts name, is shown by its line alone.
     """
     groups: dict[tuple[object, ...], list[Registration]] = {}
     for registration in op.registrations:
@@ -118,5 +118,5 @@ def _note(registration: Registration, unresolved: str | None) -> str:
 
 
 def outcomes_of(dispatch: Mapping[str, str]) -> tuple[KeysOf, ...]:
-    """Runtime keys by what serves them, in the dispatcher's words."""
+    """The runtime keys grouped by what serves them, in the dispatcher's words."""
     return tuple([KeysOf(outcome, keys) for outcome, keys in by_outcome(dispatch)])

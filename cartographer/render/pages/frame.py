@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every page has: title, crumbs, depth, receipts; and the page itself."""
+"""The parts that every page has: title, crumbs, depth, receipts; and the page itself as a value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Receipt(NamedTuple):
-    """Where something was read: short text, and the pinned line on the web (None for generated files)."""
+    """The place where something was read: a short text, and the pinned line on the web (None for generated files)."""
 
     text: str
     url: str | None
@@ -48,16 +48,16 @@ _VAGUE = re.compile(r"^(__init__|__main__|utils|common|util|setup)\.\w+$")
 
 
 def short_path(path: str) -> str:
-    """The file's name; with its folder where the name alone says nothing (`torch/__init__.py`)."""
+    """A path's file name; with its folder when the name alone says nothing (`torch/__init__.py`)."""
     folder, _, name = path.rpartition("/")
     return f"{folder.rpartition('/')[2]}/{name}" if folder and _VAGUE.match(name) else name
 
 
 def at(path: str, line: int) -> str:
-    """`BinaryOps.cpp:151`, or the name alone when the line is not known."""
+    """The short text of a place, `BinaryOps.cpp:151`; the name alone when the line is not known."""
     return f"{short_path(path)}:{line}" if line > 0 else short_path(path)
 
 
 def key_of(location: Location) -> tuple[str, int]:
-    """What two equal receipts share."""
+    """A key that two locations share when their receipts are equal: path and line."""
     return location.path, location.line

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The map: the whole of PyTorch on one plate, its counts with receipts, and the doors to the other plates."""
+"""The front page: a map of all of PyTorch, its counts with receipts, and links to the other main pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Surveyed:
-    """A headline count."""
+    """A headline count of the front page."""
 
     label: str
     value: int
@@ -33,7 +33,7 @@ class Surveyed:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """The way to a plate."""
+    """A link from the front page to another main page."""
 
     name: str
     says: str
@@ -42,7 +42,7 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class FloorRow:
-    """A floor in words."""
+    """One floor of the map in words."""
 
     number: int
     name: str
@@ -55,7 +55,7 @@ class FloorRow:
 
 @dataclass(frozen=True, slots=True)
 class FrontPage:
-    """The plate."""
+    """The content of the front page."""
 
     survey: tuple[Surveyed, ...]
     figure: str
@@ -69,7 +69,7 @@ class FrontPage:
 
 
 def build(site: Site) -> Page:
-    """The front page."""
+    """The front page of an atlas."""
     subject = subject_of(site)
     stations = _stations(site, subject) if subject else ()
     lines = _lines(site)
@@ -110,7 +110,7 @@ def build(site: Site) -> Page:
 
 
 def subject_of(site: Site) -> Operator | None:
-    """The operator that the map follows: the one that most backends answer by a kernel of their own, followed to the device."""
+    """The operator that the map follows: the one for which most backends have a kernel of their own, followed to the device."""
 
     def rank(op: Operator) -> tuple[bool, bool, int, int, str]:
         chain = op.kernels.get(backend_of(op))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generated code: the files that only a build has, with the generator and the template of each."""
+"""The page of generated code: the files that only a build has, with the generator and the template of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedRow:
-    """One generated file."""
+    """One generated file as the page lists it."""
 
     name: str
     holds: str
@@ -27,7 +27,7 @@ class GeneratedRow:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPage:
-    """The plate."""
+    """The content of the page of generated code."""
 
     rows: tuple[GeneratedRow, ...]
     added: tuple[Link, ...]  # operators that stand in no list
@@ -35,7 +35,7 @@ class GeneratedPage:
 
 
 def build(site: Site) -> Page:
-    """The plate of generated code."""
+    """The page of generated code."""
     bound: dict[str, set[str]] = {}
     for op in site.catalog.operators:
         for binding in op.bindings:

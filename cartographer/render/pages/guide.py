@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The guide's pages: floors, ideas, journeys as a descent, stops of a line, and the plate of reading lines."""
+"""The pages of the guide: floors, ideas, journeys as a descent, stops of a line, and the page of reading lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECTIONS = (("floor", "Eight floors"), ("idea", "Twelve ideas"), ("journey", "J
 
 @dataclass(frozen=True, slots=True)
 class StopView:
-    """One stop of a journey."""
+    """One stop of a journey as the page shows it."""
 
     title: str
     name: str
@@ -37,7 +37,7 @@ class StopView:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What stands before and after a text along one line; `colour` is "" along its kind."""
+    """The texts before and after a text along one reading line; `colour` is "" along the texts of its kind."""
 
     colour: str
     before: Link | None
@@ -46,7 +46,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A number of the page and how it was counted."""
+    """A number on the page, and how it was counted."""
 
     anchor: str
     number: str
@@ -55,7 +55,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class FloorView:
-    """Consecutive stops on one floor."""
+    """Consecutive stops of a journey on one floor."""
 
     number: int
     name: str
@@ -65,7 +65,7 @@ class FloorView:
 
 @dataclass(frozen=True, slots=True)
 class GuidePage:
-    """One text."""
+    """The content of the page of one guide text."""
 
     title: str
     body: Markup
@@ -80,7 +80,7 @@ class GuidePage:
 
 @dataclass(frozen=True, slots=True)
 class LineView:
-    """One reading line on the plate."""
+    """One reading line on the page of reading lines."""
 
     colour: str
     link: Link
@@ -90,7 +90,7 @@ class LineView:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Claims of the guide that do not resolve: (page, anchor, reason)."""
+    """A list of the guide's claims that do not resolve, with its heading; a row is (page, anchor, reason)."""
 
     anchor: str
     title: str
@@ -100,7 +100,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class LinesPage:
-    """The plate of reading lines."""
+    """The content of the page of reading lines."""
 
     figure: str
     lines: tuple[LineView, ...]
@@ -109,12 +109,12 @@ class LinesPage:
 
 
 def link_of(text: Text) -> Link:
-    """The link to a text."""
+    """The link to the page of a guide text."""
     return Link(text.title, guide_address(text.slug))
 
 
 def lines(site: Site) -> Page:
-    """The plate: four lines as a station map, and the whole guide as a list."""
+    """The page of reading lines: the lines as a station map, and the whole guide as a list."""
     book = site.book
     root = urls.root_from(urls.LINES)
     views = tuple(
@@ -147,7 +147,7 @@ def _stops_of(site: Site, line: Text) -> tuple[Link, ...]:
 
 
 def build(site: Site, slug: str) -> Page:
-    """The page of one text."""
+    """The page of one guide text."""
     text = site.book.by_slug[slug]
     address = guide_address(slug)
     root = urls.root_from(address)

@@ -21,7 +21,7 @@ _MOST = 24
 
 
 class SizeRow(NamedTuple):
-    """One function."""
+    """One function with its size in lines and its age."""
 
     link: Link
     backends: tuple[str, ...]
@@ -35,7 +35,7 @@ class SizeRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KernelSizes:
-    """All of them together."""
+    """The functions of all kernels of an overload, and their sum."""
 
     rows: tuple[SizeRow, ...]
     total: int
@@ -45,8 +45,8 @@ class KernelSizes:
 
 
 def kernel_sizes(site: Site, op: Operator, linked: Container[str] = ()) -> KernelSizes | None:
-    """The functions that the overload reaches itself, longest first; None when it has none of known extent. Names whose address is
-    in `linked` are links elsewhere on the page.
+    """The functions that the overload reaches itself, longest first; None when there is none whose lines are known. Names whose address is
+    in `linked` are linked elsewhere on the page already.
     """
     found: dict[tuple[str, int], tuple[Symbol, list[str]]] = {}
     for backend, chain in op.kernels.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernels plate: dispatch stubs, device kernels and the functions behind operators, each with who reaches it."""
+"""The pages of kernels: dispatch stubs, device kernels and the functions behind operators, each with the operators that reach it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = 400
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One kernel registered to a stub."""
+    """One kernel that is registered to a stub."""
 
     device: str
     kernel: str
@@ -33,7 +33,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class StubRow:
-    """One stub."""
+    """One dispatch stub as the page lists it."""
 
     anchor: str
     name: str
@@ -57,7 +57,7 @@ class KernelRow:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One list of the plate, as the front page of the plate names it."""
+    """One of the lists of kernels, as the front page of kernels names it."""
 
     title: str
     says: str
@@ -67,7 +67,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class KernelsFront:
-    """The front page of the plate."""
+    """The content of the front page of kernels."""
 
     sections: tuple[Section, ...]
     busiest: tuple[KernelRow, ...]
@@ -75,7 +75,7 @@ class KernelsFront:
 
 @dataclass(frozen=True, slots=True)
 class KernelSheet:
-    """One sheet of a list: of stubs, or of functions."""
+    """One sheet of a list of stubs or functions."""
 
     title: str
     says: str
@@ -87,7 +87,7 @@ class KernelSheet:
 
 
 def front(site: Site) -> Page:
-    """The plate's front page."""
+    """The front page of kernels, with the lists that there are."""
     functions, device = site.function_rows, site.device_rows
     sections = (
         Section("Dispatch stubs", "Tables of function pointers: one operator's arithmetic, once for each kind of device and vector unit.",
@@ -102,12 +102,12 @@ def front(site: Site) -> Page:
 
 
 def count_of_sheets(stubs: int, functions: int, device: int) -> dict[str, int]:
-    """How many sheets each list takes, by its address."""
+    """The number of sheets of each list, by the list's address."""
     return {urls.STUBS: -(-stubs // STUBS_A_SHEET), FUNCTIONS: -(-functions // ROWS), DEVICE: -(-device // ROWS)}
 
 
 def stub_sheet(site: Site, number: int) -> Page:
-    """The nth sheet of stubs."""
+    """The page of one sheet of stubs; `number` counts from 1."""
     stubs = site.catalog.stubs
     names = [stub.name.rpartition("::")[2] for stub in stubs]
     users = site.stub_users
@@ -122,7 +122,7 @@ def stub_sheet(site: Site, number: int) -> Page:
 
 
 def kernel_sheet(site: Site, address: str, number: int) -> Page:
-    """The nth sheet of functions or device kernels."""
+    """The page of one sheet of functions or device kernels; `number` counts from 1."""
     rows = site.function_rows if address == FUNCTIONS else site.device_rows
     names = [row.name.rpartition("::")[2] for row in rows]
     title = "Kernel functions" if address == FUNCTIONS else "Device kernels"

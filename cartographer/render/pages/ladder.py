@@ -38,7 +38,7 @@ _WAKES = (
 
 
 def ladder_of(site: Site, op: Operator, backend: str) -> tuple[Rung, ...]:
-    """The rungs; sleeping keys behind which only a general fallback stands share the last one."""
+    """The rungs from the top; sleeping keys that only a general fallback serves share the last one."""
     rungs: list[Rung] = []
     general: list[str] = []
     unknown: dict[str, list[str]] = {}

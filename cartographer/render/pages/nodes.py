@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All autograd Nodes: the names that a backward pass shows, and the operators behind them."""
+"""The page of all autograd Nodes: the names that a backward pass shows, and the operators behind them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """One Node."""
+    """One autograd Node with the operators that record it."""
 
     name: str
     receipt: Receipt | None
@@ -24,13 +24,13 @@ class NodeRow:
 
 @dataclass(frozen=True, slots=True)
 class NodesPage:
-    """The list."""
+    """The content of the page of autograd Nodes."""
 
     rows: tuple[NodeRow, ...]
 
 
 def build(site: Site) -> Page:
-    """The list of Nodes."""
+    """The page of all autograd Nodes."""
     rows = []
     for node, names in site.catalog.nodes.items():
         autograd = site.catalog.by_name[names[0]].autograd

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The passport of one operator: all overloads under one name, from the Python call to the kernel."""
+"""The page of one operator: all overloads under one name, from the Python call to the kernel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Covered(NamedTuple):
-    """One backend in the strip of an overload."""
+    """One backend in the coverage strip of an overload."""
 
     label: str
     sign: Sign
@@ -37,7 +37,7 @@ class Covered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One overload, whole."""
+    """One overload with everything that the page shows about it."""
 
     anchor: str
     name: str
@@ -65,7 +65,7 @@ class Overload:
 
 @dataclass(frozen=True, slots=True)
 class OperatorPage:
-    """All overloads under one name."""
+    """The content of an operator's page: all overloads under one name."""
 
     name: str
     namespace: str
@@ -82,7 +82,7 @@ class OperatorPage:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a page has shown already, so that it is shown once: ends of chains, receipts of generators' rules."""
+    """What a page has shown already, so that each thing is shown once: ends of chains, receipts of generators' rules."""
 
     facts: tuple[Fact, ...] = ()
     chains: Shown = field(default_factory=Shown)
@@ -129,7 +129,7 @@ def build(site: Site, key: str) -> Page:
 
 
 def name_of(key: str, operators: Sequence[Operator]) -> str:
-    """The name that the overloads of a page share: `add`, `quantized::add`."""
+    """The name that the overloads of a page have in common: `add`, `quantized::add`."""
     own = next((op for op in operators if urls.operator_key(op.namespace, op.base) == key), None)
     first = own or operators[0]
     base = first.base if own else first.base.removesuffix("_")
@@ -175,7 +175,7 @@ def _overload(site: Site, op: Operator, seen: Seen, *, descent: bool) -> Overloa
 
 
 def served(op: Operator, seen: Seen, here: Link) -> tuple[tuple[KeysOf, ...], Link | None, int]:
-    """What to show of what serves each runtime key: where an overload above is much alike, only the keys that are served otherwise."""
+    """The part of what serves each runtime key that a page shows: when an overload above is nearly equal, only the keys that differ."""
     alike, own = None, list(op.dispatch)
     for dispatch, link in seen.dispatches:
         other = [] if dispatch == op.dispatch else [key for key in op.dispatch if dispatch.get(key) != op.dispatch[key]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All operators: a row each, a column for each place where they may be answered; in sheets, and as data for the filter."""
+"""The list of all operators: a row for each, a column for each dispatch key; in sheets, and as data for the filter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DATA = "operators/operators-data.js"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One operator."""
+    """One operator in the list of all operators."""
 
     name: str
     address: str
@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How many operators one backend answers, and how."""
+    """How many operators one backend answers, and in which way."""
 
     label: str
     own: int
@@ -49,14 +49,14 @@ class Profile:
 
     @property
     def shares(self) -> tuple[tuple[str, str], ...]:
-        """(sign, width in per cent) of the bar."""
+        """The segments of the profile's bar: (sign, width in per cent)."""
         parts = (("k", self.own), ("d", self.default), ("c", self.composed), ("x", self.none))
         return tuple((css, f"{100 * count / self.total:.2f}") for css, count in parts if count)
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One sheet of the list."""
+    """One sheet of the list of all operators."""
 
     number: int
     sheets: tuple[Link, ...]
@@ -70,12 +70,12 @@ class Sheet:
 
 
 def count_of_sheets(total: int) -> int:
-    """How many sheets a list of so many operators takes."""
+    """The number of sheets for a list of so many operators."""
     return max(1, -(-total // SHEET))
 
 
 def build(site: Site, number: int) -> Page:
-    """The nth sheet."""
+    """The page of one sheet of the list; `number` counts from 1."""
     ordered = site.catalog.in_order
     sheets = [ordered[start : start + SHEET] for start in range(0, max(1, len(ordered)), SHEET)]
     links = tuple(
@@ -110,7 +110,7 @@ def build(site: Site, number: int) -> Page:
 
 
 def data_script(site: Site) -> bytes:
-    """All rows for the filter, as a script that sets one global (`fetch` fails on file://)."""
+    """All rows for the filter, as a script that sets one global: `fetch` does not work on file://."""
     columns = [column.key for column in site.catalog.columns]
     rows = [
         [row.name, row.address, row.kind, row.python, "".join(letter or "-" for letter in row.letters)]
@@ -121,7 +121,7 @@ def data_script(site: Site) -> bytes:
 
 
 def kind_of(op: Operator) -> str:
-    """`f` functional, `i` in place, `o` out=."""
+    """The kind of an operator as a letter: `f` functional, `i` in place, `o` out=."""
     if " out" in op.schema and "!) " in op.schema.rpartition("*")[2]:
         return "o"
     return "i" if op.base.endswith("_") and not op.base.endswith("__") else "f"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The short facts of an operator, each with its receipt, and the sentence above them."""
+"""The short facts about an operator, each with its receipt, and the sentence above them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.model.backend import DENSE
+from cartographer.model.backend import DENSE, FIRST
 from cartographer.model.operator import Origin, Status
 from cartographer.render import urls
 from cartographer.render.pages import releases
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """One value of a fact: a name of code or plain words, perhaps a link, perhaps a receipt."""
+    """One value of a fact: a name in code or plain words, perhaps with a link or a receipt."""
 
     text: str
     code: bool = True
@@ -30,7 +30,7 @@ class Item(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """One entry of the passport."""
+    """One line of an operator's facts: a label and its values."""
 
     label: str
     items: tuple[Item, ...]
@@ -38,24 +38,27 @@ class Fact(NamedTuple):
 
 
 def lead_of(operators: Sequence[Operator], main: Operator) -> str:
-    """What this operator is, in facts: how many overloads, who computes it, whether a gradient flows back."""
+    """The sentence above an operator's facts: how many overloads, who computes it, whether a gradient flows back."""
     count = len(operators)
     own = [key for key in DENSE if main.dispatch.get(key) == "kernel"]
-    own = own or [key for key in main.kernels if main.dispatch.get(key) == "kernel" and key != "Meta"][:4]
+    others = [key for key in main.kernels if main.dispatch.get(key) == "kernel" and key not in FIRST]
+    served = "most backends" if len(others) > 3 else f"all backends but {_and(others)}" if others else "all backends"
     words = [f"{count} overloads." if count > 1 else "One overload."]
     if own:
         words.append(f"Computed by kernels of its own for {_and(own)}.")
     elif any(main.dispatch.get(key) in ("math kernel", "catch all") for key in DENSE):
-        words.append("Composed of other operators: one function for all backends.")
+        words.append(f"Composed of other operators: one function for {served}.")
     elif any(main.dispatch.get(key) == "default backend kernel" for key in DENSE):
-        words.append("One default kernel serves every backend.")
+        words.append(f"One default kernel serves {served}.")
+    elif others:
+        words.append(f"Computed by kernels of its own for {_and(others[:4])}.")
     if main.autograd and main.autograd.nodes:
         words.append(f"On the way back: {_and(main.autograd.nodes)}.")
     return " ".join(words)
 
 
 def facts_of(site: Site, op: Operator, *, whole: bool, said: Sequence[Fact] = ()) -> tuple[Fact, ...]:
-    """The passport; for a further overload (`whole` False) only what the page does not say already (`said`: its own passport)."""
+    """The facts of an overload; of a further one (`whole` False) only what the page does not say already (`said`: facts it has shown)."""
     facts = [_python(site, op), _cpp(op) if whole else None, _listed(site, op), _structured(site, op), _tags(op)]
     facts += [_derivative(site, op) if whole else None, _age(op), _history(site, op, whole=whole), _kernels(op) if whole else None]
     facts += [Fact("Exists", tuple(Item(f"in builds with {condition}", code=False) for condition in op.build)) if op.build else None]

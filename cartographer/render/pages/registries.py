@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where else an operator is known: documentation, tests, Python references, decompositions; and who is asked about its files."""
+"""The other registries in which an operator is known: documentation, tests, Python references, decompositions; and the owners of its files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RegistryRow(NamedTuple):
-    """One entry of another registry."""
+    """One entry of an operator in another registry."""
 
     registry: str
     text: str
@@ -32,7 +32,7 @@ _OWN = ("entry", "kernel", "registration")
 
 
 def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[tuple[str, tuple[RegistryRow, ...]], ...]:
-    """All entries under the base names of these operators by registry, each place once; the owners of the files that are theirs."""
+    """The entries under the base names of these operators, by registry, each place once; and the owners of their files."""
     rows: dict[tuple[str, str, int], RegistryRow] = {}
     order = list(_NAMES)
     for mark, text in _marks(site, operators):

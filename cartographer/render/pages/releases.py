@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What changed between two releases: a plate of the newer one's atlas, or a page of its own that needs no other file."""
+"""The page of what changed between two releases: in the newer one's atlas, or as a single file that needs no other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FOLDS = 40
 
 @dataclass(frozen=True, slots=True)
 class SideView:
-    """One side of a change: its text in pieces, marked where it differs, and where it stands."""
+    """One side of a change: its text in pieces, marked where it differs, and its place."""
 
     pieces: Pieces
     receipt: Receipt | None
@@ -44,7 +44,7 @@ class SideView:
 
 @dataclass(frozen=True, slots=True)
 class ChangeView:
-    """One change; `anchor` on the first one of its operator."""
+    """One change with both sides; the first change of an operator has its `anchor`."""
 
     level: str
     kinds: str  # in words
@@ -58,7 +58,7 @@ class ChangeView:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An operator in a group of changes; `reason` where the group has no common one."""
+    """An operator in a group of changes; `reason` is set when the group has no common one."""
 
     op: str
     anchor: str
@@ -68,7 +68,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Changes that need no sides: for one and the same reason, or each with its own."""
+    """Changes that are shown without sides, for one common reason or each with its own."""
 
     reason: str  # common to all; "" when each has its own
     internal: bool  # internal and generated operators
@@ -77,7 +77,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class KindView:
-    """All changes of a kind that need no sides, behind one line: `total` counts those that a fold hides too."""
+    """The changes of one kind that are shown without sides, behind one line: `total` counts those that a fold hides too."""
 
     title: str
     total: int
@@ -86,23 +86,23 @@ class KindView:
 
     @property
     def told(self) -> tuple[tuple[str, int], ...]:
-        """The folds that are read: nobody reads the code of a thousand functions by name."""
+        """The folds that are listed: nobody reads the code of a thousand functions by name."""
         return self.folds[:_FOLDS]
 
     @property
     def rest(self) -> tuple[int, int]:
-        """How many changes and how many reasons the others are."""
+        """The number of changes, and of reasons, in the folds that are not listed."""
         return sum(number for _, number in self.folds[_FOLDS:]), len(self.folds[_FOLDS:])
 
     @property
     def internal(self) -> bool:
-        """Whether none of the operators is public."""
+        """Whether none of the operators in the changes is public."""
         return not self.folds and all(group.internal for group in self.groups)
 
 
 @dataclass(frozen=True, slots=True)
 class PartView:
-    """One part of the page: changes of public names side by side, information and what many share by kind."""
+    """One part of the page: changes of public names with both sides, and by kind those that many operators share or that only inform."""
 
     key: str
     title: str
@@ -115,7 +115,7 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class DiffPage:
-    """The whole comparison."""
+    """The content of a comparison's page."""
 
     old: str
     new: str
@@ -135,7 +135,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class Plate:
-    """The plate of one release."""
+    """The content of the page of one release among others."""
 
     tag: str
     diff: DiffPage | None
@@ -148,7 +148,7 @@ class Plate:
 
 
 def build(site: Site) -> Page:
-    """The plate as a build draws it, from the operator lists; in a folder of atlases it is drawn again from both."""
+    """The page of changes as a build draws it, from the operator lists; in a folder of atlases it is drawn again from both atlases."""
     def where(name: str) -> str | None:
         link = site.operator(name)
         return link.address if link else None
@@ -160,7 +160,7 @@ def plate(
     tag: str, found: Comparison | None, lineage: Lineage, where: Callable[[str], str | None], *, collected: bool, whole: bool = False,
     before: Neighbour | None = None, after: Neighbour | None = None,
 ) -> Page:
-    """The page of one release: what changed since the one before, and the ways to its neighbours."""
+    """The page of one release: what changed since the one before, and links to its neighbours."""
     view = Plate(tag, view_of(found, where) if found else None, whole, before, after, lineage.releases, lineage.unread, collected)
     says = f"What changed in PyTorch's operators from {found.old} to {found.new}." if found else f"Releases of PyTorch around {tag}."
     return Page(
@@ -170,18 +170,18 @@ def plate(
 
 
 def anchors(found: Comparison | None) -> frozenset[str]:
-    """The operators that a plate has an anchor for."""
+    """The operators that have an anchor on a page of changes."""
     changes = found.changes if found else ()
     return frozenset(c.op for part in Part for c in folded(c for c in changes if part_of(c) is part)[0])
 
 
 def anchor(op: str) -> str:
-    """The anchor of an operator on a plate."""
+    """The anchor of an operator on a page of changes."""
     return f"op-{op.removeprefix('aten::')}"
 
 
 def view_of(found: Comparison, where: Callable[[str], str | None] = lambda _: None) -> DiffPage:
-    """The page's data."""
+    """The content of a comparison's page."""
     counts = operators_by_part(found)
     kinds: dict[str, Counter[Part]] = {}
     for change in found.changes:
@@ -267,6 +267,6 @@ def _receipt(change: Change, side: str, web: str) -> Receipt | None:
 
 
 def standalone(found: Comparison) -> str:
-    """The page as one file: its style is inside, it links to nothing but the pinned lines on the web."""
+    """A comparison as one HTML file: its style is inside, and it links only to pinned lines on the web."""
     style = (resources.folder("site") / "style.css").read_text(encoding="utf-8")
     return create().get_template("diff.html.jinja2").render(view=view_of(found), style=style, root="")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Folders and files: what lies in them, the operators that live there, how well they could be read, how old they are."""
+"""The pages of folders and files: what is in them, the operators that use them, how well they could be read, how old they are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SymbolRow(NamedTuple):
-    """A definition in a file."""
+    """A definition in a file, as the file's page lists it."""
 
     name: str
     kind: str
@@ -40,14 +40,14 @@ class Included(NamedTuple):
 
 
 class Shelf(NamedTuple):
-    """Files of one folder in such a list."""
+    """Several files of one folder in a list of includes."""
 
     folder: str
     files: tuple[Included, ...]
 
 
 class Living(NamedTuple):
-    """An operator that has to do with this file."""
+    """An operator that uses this file, and how."""
 
     link: Link
     hows: tuple[str, ...]
@@ -55,7 +55,7 @@ class Living(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Who is asked about a path, and the rule that says so."""
+    """Who is asked to review a path, and the rule of CODEOWNERS that says so."""
 
     text: str
     rule: str
@@ -64,7 +64,7 @@ class Owners:
 
 @dataclass(frozen=True, slots=True)
 class CommandRow:
-    """A command of CONTRIBUTING.md."""
+    """A command that CONTRIBUTING.md gives, with its heading there."""
 
     heading: str
     text: str
@@ -73,7 +73,7 @@ class CommandRow:
 
 @dataclass(frozen=True, slots=True)
 class FilePage:
-    """One file, or one part of its symbols."""
+    """The content of a file's page, or of one part when its symbols take several pages."""
 
     path: str
     name: str
@@ -103,7 +103,7 @@ class FilePage:
 
 
 class Entry(NamedTuple):
-    """A row of a folder."""
+    """A subfolder or file as a row of a folder's page."""
 
     link: Link
     lines: int
@@ -117,7 +117,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FolderPage:
-    """One folder."""
+    """The content of a folder's page."""
 
     path: str
     lines: int
@@ -137,7 +137,7 @@ class FolderPage:
 
 
 def build_file(site: Site, path: str) -> list[Page]:
-    """The pages of one file: most have one, long symbol lists take several."""
+    """The pages of one file: mostly one; a long list of symbols takes several."""
     return [_file(site, path, part) for part in range(1, site.parts(path) + 1)]
 
 

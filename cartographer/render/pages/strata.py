@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The strata: how old the lines are that stand today, by year, by folder, and what proves each era."""
+"""The page of ages: how old the lines are that exist today, by year and by folder, and what proves each era."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EraRow:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What proves an era."""
+    """A commit or file that proves an era."""
 
     era: str
     css: str
@@ -41,7 +41,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A borehole: the ages of one folder."""
+    """The ages of one folder, as a column of eras."""
 
     link: Link
     lines: int
@@ -50,7 +50,7 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class YearRow:
-    """Lines that came in one year and still stand."""
+    """The number of lines that came in in one year and still exist."""
 
     year: str
     counts: tuple[int, ...]
@@ -71,7 +71,7 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class StrataPage:
-    """The plate."""
+    """The content of the page of ages."""
 
     level: str
     reason: str
@@ -90,7 +90,7 @@ class StrataPage:
 
 
 def build(site: Site) -> Page:
-    """The plate of ages."""
+    """The page of ages: how old the lines of this PyTorch are."""
     catalog = site.catalog
     ground = catalog.ground
     strata = ground.strata

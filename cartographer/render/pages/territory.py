@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The territory: all folders by lines, as a treemap that can be zoomed, with a panel for the folder that is selected."""
+"""The page of folders: all of them by lines, as a treemap that can be zoomed, with a panel for the selected folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SMALL = 250  # lines
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A top folder in the table that says the same as the plate."""
+    """A top folder in the table that says the same as the treemap."""
 
     link: Link
     lines: int
@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TerritoryPage:
-    """The plate."""
+    """The content of the page of folders."""
 
     lines: int
     files: int
@@ -50,7 +50,7 @@ class TerritoryPage:
 
 
 def build(site: Site) -> Page:
-    """The plate of folders."""
+    """The page of folders with its treemap."""
     catalog = site.catalog
     root = catalog.folders[""]
     ground = catalog.ground

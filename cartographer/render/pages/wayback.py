@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The way back: what autograd records for an overload, with which formula, and what it keeps."""
+"""The backward side of an overload: what autograd records, with which formula, and what it saves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class FormulaView(NamedTuple):
-    """One derivative."""
+    """One derivative formula as the page shows it."""
 
     names: tuple[str, ...]
     text: str
@@ -23,7 +23,7 @@ class FormulaView(NamedTuple):
 
 
 class HelperView(NamedTuple):
-    """A function that a formula calls."""
+    """A function that a derivative formula calls."""
 
     symbol: str
     address: str | None
@@ -32,7 +32,7 @@ class HelperView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
-    """All that is known about the derivative."""
+    """Everything that is known about the derivative of an overload."""
 
     nodes: tuple[str, ...]
     kind: str

@@ -38,6 +38,13 @@ def test_keys_and_their_kinds(rules):
     assert not rules.is_backend("Functionalize")
 
 
+def test_keys_of_1_5_go_by_the_names_that_native_functions_has():
+    texts = {KEYS: "enum class DispatchKey : uint8_t { Undefined = 0, CPUTensorId, PrivateUse1_TensorId, BackendSelect, VariableTensorId, NumDispatchKeys };"}
+    found, _ = rules_of(texts)
+    assert found.runtime == ("CPU", "PrivateUse1", "BackendSelect", "Autograd")
+    assert [found.key(name) for name in ("CPUTensorId", "VariableTensorId", "CPU")] == ["CPU", "Autograd", "CPU"]
+
+
 def test_what_alias_keys_cover(rules):
     assert {"CPU", "Vulkan", "SparseCUDA"} <= rules.covers["CompositeExplicitAutograd"]
     assert "NestedTensorCPU" not in rules.covers["CompositeExplicitAutograd"]

@@ -2,12 +2,16 @@
 """Metal kernels that a file makes by macros of a header, asked for by names that a library of shaders puts together."""
 
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from sources import N, operator, steps
 
+from cartographer.expand.macros import MacroTable
+from cartographer.link.metal import MetalKernels
 from cartographer.model.operator import Origin
+from cartographer.scan.one import scan_file
 
 FILES = {
     "c10/metal/indexing.h": """template <typename T, typename F>
@@ -83,3 +87,33 @@ def test_the_kernel_of_the_usual_call_and_what_it_computes():
 
 def test_kernels_and_functors_that_macros_make():
     assert of("zeta") == [("device", "zeta_dense_float_float", 10), ("device", "zeta_functor", 5)]
+
+
+def named(*names):
+    files = {N + "mps/kernels/Some.metal": scan_file("a.metal", "".join(f"kernel void {name}(device float* a) {{}}\n" for name in names).encode())}
+    return MetalKernels(files, MacroTable(files, lambda _g: True))
+
+
+def found(kernels, asked, *given):
+    return [kernel.symbol for kernel in kernels.find([asked], given)]
+
+
+def test_fields_of_a_format_hold_types_and_what_stands_near():
+    kernels = named("fmax_strided_float_half", "fmax_dense_half_half", "fmax_dense_float_float", "fmax_dense_cast_float")
+    assert found(kernels, "fmax_{}_{}_{}", "dense") == ["fmax_dense_float_float"]
+    assert found(kernels, "fmax_{}_cast_{}", "dense") == ["fmax_dense_cast_float"]
+    assert found(kernels, "fmax_{}{}_half", "strided") == ["fmax_strided_float_half"]
+    assert found(kernels, "fmax_{}_int", "dense") == []
+
+
+def test_a_format_of_many_fields_takes_no_time():
+    start = time.process_time()
+    assert found(named("a" + "_a" * 60), "a" + "_{}" * 20 + "_b") == []
+    assert time.process_time() - start < 1
+
+
+def test_many_literals_take_little_time():
+    kernels = named(*(f"op{i}_dense_float_{j}" for i in range(20) for j in range(50)))
+    start = time.process_time()
+    kernels.find([f"op{i}_{{}}" for i in range(300)], [f"near{i}_" for i in range(300)])
+    assert time.process_time() - start < 5

@@ -35,6 +35,14 @@ def test_spans(ages: Ages, span: tuple[int, int], expected: Age) -> None:
     assert ages.of("x.cpp", *span) == expected
 
 
+def test_the_oldest_day_alone_is_that_of_the_whole_age(ages: Ages) -> None:
+    for path in ("x.cpp", "y.cpp", "b.png", "nowhere"):
+        for first in range(1, 12):
+            for last in range(first, 14):
+                age = ages.of(path, first, last)
+                assert ages.oldest(path, first, last) == (age.oldest if age else None), (path, first, last)
+
+
 def test_files_together(ages: Ages) -> None:
     age = ages.of_files(["x.cpp", "y.cpp", "b.png", "nowhere"])
     assert (age.lines, age.dated, age.median, age.imported) == (15, 14, "2017-06-06", 5)

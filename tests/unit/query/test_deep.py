@@ -10,6 +10,7 @@ from sample_atlas import BINARY, CUDA
 from cartographer.model.operator import Chain, CppNames, Status, Step
 from cartographer.query import deep
 from cartographer.query.ink import Ink
+from cartographer.query.where import Descent
 from cartographer.store import writer
 from cartographer.store.reader import Reader
 
@@ -52,3 +53,18 @@ def test_recursion_ends(tmp_path):
 def test_unknown_callee_is_left_out(tmp_path):
     with _atlas(tmp_path, top=[("nothing", "")]) as reader:
         assert deep.follow(reader, reader.routes("aten::top").kernels["CUDA"], "CUDA") == ()
+
+
+def _brief(reader, name, *backends):
+    chain = reader.routes(name).kernels["CUDA"]
+    return list(deep.brief(reader, Descent((name,), backends, chain), Ink()))
+
+
+def test_what_runs_in_any_case_is_followed_unasked(tmp_path):
+    with _atlas(tmp_path, top=[("middle", ""), ("other", "x > 0")], middle=[("leaf", "")], leaf=[], other=[]) as reader:
+        assert _brief(reader, "aten::top", "CUDA") == [
+            f"      aten::middle  {BINARY}:2  at::native::middle", f"        aten::leaf  {CUDA}:3  leaf_kernel",
+            "      # --deep follows the operators called under conditions too",
+        ]  # fmt: skip
+        assert _brief(reader, "aten::middle", "CUDA", "CPU")[0] == f"      aten::leaf on CUDA  {CUDA}:3  leaf_kernel"
+        assert _brief(reader, "aten::leaf", "CUDA") == []

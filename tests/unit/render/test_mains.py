@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The overload that leads a page."""
 
+from dataclasses import replace
+
 import pytest
 
 from cartographer.model.location import Location
-from cartographer.model.operator import Operator, Origin
+from cartographer.model.operator import Chain, Operator, Origin, Status
 from cartographer.render.catalog import main_of
+from cartographer.render.pages.passport import lead_of
 
 
 def _operator(schema: str, origin: Origin = Origin.YAML) -> Operator:
@@ -25,3 +28,10 @@ def _operator(schema: str, origin: Origin = Origin.YAML) -> Operator:
 )
 def test_numbers_lead_before_names(first: str, others: list[str]) -> None:
     assert main_of([_operator(schema) for schema in (*others, first)]).schema == first
+
+
+def test_a_composite_operator_is_one_though_a_further_backend_has_a_kernel_of_its_own():
+    op = Operator("aten::softmax", "aten::softmax(Tensor self) -> Tensor", Origin.YAML, Location("x", 1), dispatch={"CPU": "math kernel", "CUDA": "math kernel", "Metal": "kernel"},
+                  kernels={key: Chain(Status.RESOLVED) for key in ("CPU", "CUDA", "Metal")})  # fmt: skip
+    assert lead_of([op], op) == "One overload. Composed of other operators: one function for all backends but Metal."
+    assert lead_of([op], replace(op, dispatch={"CPU": "missing", "Metal": "kernel"})) == "One overload. Computed by kernels of its own for Metal."

@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import time
+
+import pytest
+
 from cartographer.scan.one import scan_file
 
 SOURCE = """
@@ -25,6 +29,23 @@ def test_kernels_and_host_names() -> None:
     assert [c.name for c in found[0].calls] == ["helper"]
     assert found[2].macro == ("host_name", "cross")
     assert found[3].returns == "OP"
+
+
+@pytest.mark.parametrize("last", ["M1(A)", 'x(A) host_name("a")'], ids=["in a circle", "to nothing"])
+def test_macros_that_use_each_other_without_end(last: str) -> None:
+    """A hundred uses in each of five bodies are ten thousand millions."""
+    bodies = [f"#define M{n}(A) " + f"M{n + 1}(A) " * 100 for n in range(1, 6)]
+    source = "\n".join([*bodies, f"#define M6(A) {last}", "#define NAMED(A) [[host_name(#A)]] kernel void f", "M1(x);", "NAMED(after);"])
+    start = time.process_time()
+    found = scan_file("a.metal", source.encode())
+    assert time.process_time() - start < 10
+    assert [d.name for d in found.definitions] == []
+
+
+def test_many_kernels_of_one_macro() -> None:
+    source = '#define ONE(A) template [[host_name("f_" #A)]] kernel void f<A>(int)\n#define TEN(A) ' + "ONE(A); " * 10 + "\n"
+    found = scan_file("a.metal", (source + "TEN(x);\n" * 50).encode()).definitions
+    assert sum(d.name == "f_x" for d in found) == 500
 
 
 def test_metal_in_strings_keeps_its_lines() -> None:
