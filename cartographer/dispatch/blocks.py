@@ -23,6 +23,7 @@ BLOCK = re.compile(r"(?:STABLE_)?TORCH_LIBRARY(?:(_FRAGMENT)(?:_[A-Z_]+)?|(_IMPL
 # What is read as it stands, and what it is made of in torch/library.h. Any other macro is looked into, whatever its name.
 _BLOCK_FAMILY = re.compile(rf"{BLOCK.pattern}|(?:_|MAKE_)\w*TORCH_LIBRARY")
 _UNKNOWN = re.compile(r"(?:STABLE_)?TORCH_LIBRARY_[A-Z_]+\Z")
+_TAKES_LIBRARY = re.compile(r"Library\s*&\s*\w+\s*\)\s*\Z")  # how a head ends: `void TORCH_LIBRARY_init_##ns(torch::Library& m)`
 _MENTIONS = (b"TORCH_LIBRARY", b"RegisterOperators", b"OperatorGenerator")
 TEXT = itemgetter(1)  # of a token
 _BEGIN = frozenset(("namespace", "RegisterOperators", "Library", "char"))  # names at which something of ours may begin
@@ -70,6 +71,14 @@ def block_macros(table: MacroTable) -> frozenset[str]:
     return frozenset(name for name in macros_with(table, re.compile("TORCH_LIBRARY")) if not _BLOCK_FAMILY.match(name))
 
 
+def block_heads(table: MacroTable) -> frozenset[str]:
+    """Macros of other names that end like the heads of blocks: what stands in braces after them is given a Library."""
+    return frozenset(
+        name for name in table.names()
+        if "TORCH_LIBRARY" not in name and any(_TAKES_LIBRARY.search(definition.body) for _, definition in table.definitions(name))
+    )  # fmt: skip
+
+
 def macros_with(table: MacroTable, wanted: re.Pattern[str]) -> frozenset[str]:
     """The macros whose expansion matches a pattern, directly or through each other."""
     bodies = {
@@ -86,11 +95,11 @@ def macros_with(table: MacroTable, wanted: re.Pattern[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def read_blocks(path: str, tokens: list[Token], table: MacroTable, macros: frozenset[str]) -> FileBlocks:
-    """All registration blocks of one file, those that macros make included."""
+def read_blocks(path: str, tokens: list[Token], table: MacroTable, macros: frozenset[str], heads: frozenset[str] = frozenset()) -> FileBlocks:
+    """All registration blocks of one file, those that macros make included. `heads`: what else looks like a block's head."""
     if not macros.isdisjoint(map(TEXT, tokens)):
         tokens = Expander(table, path, 0, wanted=macros.__contains__).expand(tokens)
-    reader = _Reader(path, tokens)
+    reader = _Reader(path, tokens, heads)
     reader.read()
     return FileBlocks(path, tuple(reader.blocks), reader.functions, reader.constants, tuple(reader.unknown))
 
@@ -139,8 +148,9 @@ def _angles(tokens: Sequence[Token], index: int, angles: int) -> int:
 class _Reader:
     """One walk over a file's tokens that keeps track of namespaces."""
 
-    def __init__(self, path: str, tokens: list[Token]) -> None:
+    def __init__(self, path: str, tokens: list[Token], heads: frozenset[str]) -> None:
         self.path = path
+        self._heads = heads
         self.blocks: list[Block] = []
         self.unknown: list[Token] = []
         self.functions: dict[str, LibraryFunction] = {}
@@ -151,7 +161,8 @@ class _Reader:
     def read(self) -> None:
         tokens = self._tokens
         index, depth = 0, 0
-        for place in [n for n, text in enumerate(map(TEXT, tokens)) if text in _STOPS or "TORCH_LIBRARY" in text]:
+        stops = _STOPS | self._heads
+        for place in [n for n, text in enumerate(map(TEXT, tokens)) if text in stops or "TORCH_LIBRARY" in text]:
             if place < index:
                 continue  # part of what was read there
             index = place + 1
@@ -182,7 +193,7 @@ class _Reader:
             return end, depth
         if following == "(" and (found := BLOCK.match(text)) is not None:
             return self._block(index, found.group(1) or found.group(2), depth)
-        if following == "(" and _UNKNOWN.match(text):
+        if following == "(" and (text in self._heads or _UNKNOWN.match(text)):
             after = matching(tokens, index + 1) + 1
             if after < len(tokens) and tokens[after].text == "{":
                 self.unknown.append(tokens[index])

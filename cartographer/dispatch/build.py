@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from cartographer.expand.conditions import NEWEST, combined, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from cartographer.dispatch.cmake import Project, Setting, Source
 
@@ -47,6 +47,10 @@ _CHOICES, _MOST_CHOICES = re.compile(r"[|*+?]"), 16
 _TESTS = re.compile(r"(?:\A|/)(?:tests?|benchmarks?|examples?)/|_tests?\.\w+\Z|(?:\A|/)test_[^/]*\Z")
 
 
+DEVICE_TYPES = ("c10/core/DeviceType.h", "torch/headeronly/core/DeviceType.h")  # the second in later releases
+_DEVICE_TYPE = re.compile(r"\benum class DeviceType\b[^{;]*\{([^}]*)\}")
+# Devices that the view has code for, and those for which every build has some.
+_IN_VIEW = frozenset({"cpu", "cuda", "mkldnn", "meta", "lazy", "xla"})
 VIEW_TERMS = frozenset({"cuda"})  # torchgen's word for keys that a build without the accelerator lacks
 
 
@@ -55,12 +59,18 @@ def in_view(build: Iterable[str]) -> bool:
     return set(build) <= VIEW_TERMS
 
 
+def device_types(sources: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The devices that a PyTorch has names for, whether or not the view has code for them."""
+    bodies = [_DEVICE_TYPE.search(sources[path].decode("utf-8", "replace")) for path in DEVICE_TYPES if path in sources]
+    return tuple(name for body in bodies if body is not None for name in re.findall(r"^\s*(\w+)\s*=\s*\d+", body[1], re.MULTILINE))
+
+
 class Build:
     """Tells, for one PyTorch, whether the stock build contains a file, or a guarded piece of one."""
 
-    def __init__(self, project: Project, backends: Iterable[str] = ()) -> None:
+    def __init__(self, project: Project, devices: Iterable[str] = ()) -> None:
         self._project = project
-        self._backends = {b.lower() for b in backends}
+        self._others = {device.lower() for device in devices} - _IN_VIEW
         self._files: dict[str, list[Source]] = {}
         self._globs: list[Source] = []
         for source in project.sources:
@@ -114,10 +124,10 @@ class Build:
         return path.rpartition("/")[0] in self._folders
 
     def _place_terms(self, path: str) -> tuple[str, ...]:
-        """A folder with the name of a backend says what its files are for; the view's own backend does not count."""
-        named = [p for p in path.split("/")[:-1] if p in self._backends or p == "miopen"]
+        """A folder with the name of a device says what its files are for; the view's own do not count."""
+        named = [p for p in path.split("/")[:-1] if p in self._others or p == "miopen"]
         words = {"hip": "rocm", "miopen": "rocm"}
-        return tuple(words.get(p, p) for p in named[-1:] if p not in ("cpu", "cuda", "meta", "lazy", "xla"))
+        return tuple(words.get(p, p) for p in named[-1:])
 
     def _conditions_of(self, path: str) -> tuple[tuple[str, ...], ...]:
         """The ways by which a file comes into the build, each the conditions of one way."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from cartographer.dispatch.build import Build, in_view
+from cartographer.dispatch.build import DEVICE_TYPES, Build, device_types, in_view
 from cartographer.dispatch.cmake import read_project
 from cartographer.dispatch.findings import Findings
 from cartographer.dispatch.inference import custom_classes, inferred_schema
@@ -20,6 +20,7 @@ from cartographer.dispatch.python.world import World
 from cartographer.dispatch.table import Tables
 from cartographer.expand.macros import MacroTable
 from cartographer.model.atlas import Unresolved
+from cartographer.model.dispatch import CATCH_ALL
 from cartographer.processes import beside, collector_at_rest
 
 if TYPE_CHECKING:
@@ -36,12 +37,11 @@ WANTED = (
     "cmake/*.cmake", "build_variables.bzl", "tools/build_variables.bzl",
     "aten/*.cpp", "aten/*.cc", "aten/*.cu", "aten/*.mm", "aten/*.h", "torch/csrc/*.cpp", "torch/csrc/*.cu", "torch/csrc/*.mm",
     "torch/csrc/*.h", "torch/lib/*.cpp", "torch/library.h", "tools/autograd/templates/*.cpp", "caffe2/*.cc", "caffe2/*.cpp", "functorch/*.cpp", "functorch/*.h",
-    "c10/core/DispatchKey.h", "c10/core/DispatchKeySet.h", "c10/core/DispatchKeySet.cpp", "torch/*.py",
+    "c10/core/DispatchKey.h", "c10/core/DispatchKeySet.h", "c10/core/DispatchKeySet.cpp", *DEVICE_TYPES, "torch/*.py",
 )  # fmt: skip
 _CPP = re.compile(r"\.(?:cpp|cc|cu|mm|h|hpp)\Z")
 # Where the macros themselves are defined; what they show in comments registers nothing.
 _DEFINITIONS = re.compile(r"torch/library\.h\Z|core/op_registration/|core/library\.cpp\Z|torch/csrc/stable/library\.h\Z|core/dispatch/")
-_BACKENDS = ("HIP", "MPS", "XPU", "Vulkan", "Metal", "OpenGL", "OpenCL", "IDEEP", "XLA", "Lazy", "HPU", "MAIA")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ def in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes], workers
 def _in_cpp(facts: Mapping[str, FileFacts], sources: Mapping[str, bytes], workers: int) -> InCpp:
     project = read_project(sources.get)
     texts = {path: sources[path].decode("utf-8", "replace") for path in PATHS if path in sources}
-    build = Build(project, _BACKENDS)
+    build = Build(project, device_types(sources))
     table = MacroTable(facts, build.holds)
     rules, notes = read_rules(texts, table)
     makers = makers_of(table)
     listed = [
         (path, data.decode("utf-8", "replace"))
         for path, data in sorted(sources.items())
-        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(data, makers.blocks)
+        if _CPP.search(path) and not _DEFINITIONS.search(path) and wanted(data, makers)
     ]
     complete = any(path.endswith((".cpp", ".cc", ".cu")) and "/templates/" not in path for path in sources)
     known = scopes(facts)
@@ -147,7 +147,7 @@ def _world(rules: KeyRules, operators: tuple[Operator, ...], found: Findings, *,
             world.kernels.setdefault(defined.name, {})
     for registered in found.registered:
         if not registered.build and registered.name in world.schemas:
-            key = rules.catch_all if registered.key == "CatchAll" else rules.key(registered.key)
+            key = rules.catch_all if registered.key == CATCH_ALL else rules.key(registered.key)
             world.kernels.setdefault(registered.name, {})[key] = registered.fallthrough
     world.add_script((s.name, s.schema) for s in found.script)
     return world

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cartographer.dispatch.blocks import (
     TEXT,
     arguments,
+    block_heads,
     block_macros,
     macros_with,
     matching,
@@ -23,6 +24,7 @@ from cartographer.dispatch.statements import Statement, is_name, schema_name, st
 from cartographer.expand.expander import Expander, ExpansionTooLargeError
 from cartographer.expand.tokens import read_tokens, string_value
 from cartographer.model.atlas import Unresolved
+from cartographer.model.dispatch import CATCH_ALL
 from cartographer.model.location import Location
 from cartographer.model.operator import Origin
 
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from cartographer.expand.tokens import Token
     from cartographer.model.fact import FileFacts
 
-CATCH_ALL = "CatchAll"  # a registration without a key; what it becomes, the release decides (KeyRules.catch_all)
 _SCRIPT = re.compile(r"\bOperator(?:Generator|GeneratorArgs)?\b\s*[({]")
 _SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGeneratorArgs"})  # torch/csrc/jit/runtime/operator.h
 # Names that blocks keep as they are: what they expand to is PyTorch's plumbing, what they mean we know.
@@ -44,20 +45,21 @@ _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA",
 
 @dataclass(frozen=True, slots=True)
 class Makers:
-    """The macros of a tree whose expansion makes registration blocks, and those whose expansion makes operators of TorchScript."""
+    """The macros of a tree that make registration blocks, those that look like the head of one, and those that make operators of TorchScript."""
 
     blocks: frozenset[str]
+    heads: frozenset[str]
     script: frozenset[str]
 
 
 def makers_of(table: MacroTable) -> Makers:
     """Find the macros that register something, by what they expand to."""
-    return Makers(block_macros(table), macros_with(table, _SCRIPT))
+    return Makers(block_macros(table), block_heads(table), macros_with(table, _SCRIPT))
 
 
-def wanted(text: bytes, macros: frozenset[str]) -> bool:
+def wanted(text: bytes, makers: Makers) -> bool:
     """Whether a C++ file may register something. In templates of generated files only registrations that are written out count."""
-    return mentions_registration(text, [m.encode() for m in macros])
+    return mentions_registration(text, [m.encode() for m in (*makers.blocks, *makers.heads)])
 
 
 def library_findings(
@@ -75,7 +77,7 @@ def library_findings(
     for path, text in texts:
         tokens = read_tokens(text, path)
         try:
-            file = read_blocks(path, tokens, table, makers.blocks)
+            file = read_blocks(path, tokens, table, makers.blocks, makers.heads)
         except ExpansionTooLargeError as error:
             found += Findings(unresolved=(Unresolved("dispatch", path, f"expansion without bounds: {error}", path),))
             continue
@@ -153,7 +155,7 @@ def _registration(block: Block, statement: Statement, place: Location, build: tu
     key = statement.key or block.key or CATCH_ALL
     return Registered(
         with_namespace(schema_name(statement.text), block.namespace),
-        CATCH_ALL if key in ("CatchAll", "Undefined") else key,
+        CATCH_ALL if key in (CATCH_ALL, "Undefined") else key,
         qualified(kernel.symbol, block.scope, known) if kernel.symbol else None,
         Origin.LIBRARY,
         place,

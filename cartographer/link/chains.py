@@ -17,7 +17,8 @@ from cartographer.link.bound import bound_by
 from cartographer.link.callees import COMPOSITE, STEPS, Below, Callees
 from cartographer.link.descent import Descent
 from cartographer.link.generated import generated_steps
-from cartographer.link.index import CLASSES, DEVICES
+from cartographer.link.index import CLASSES
+from cartographer.link.platforms import DEVICES
 from cartographer.link.questions import questions
 from cartographer.link.raising import IN_CUDA, only_raises
 from cartographer.link.redispatch import sent_on

@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.link.alternatives import simplified
-from cartographer.link.device import LAYOUTS, atom_holds
+from cartographer.link.device import atom_holds
+from cartographer.model.backend import LAYOUTS
 from cartographer.scan.conditions import holds_on_main_build, negated
 from cartographer.scan.uses import cut
 

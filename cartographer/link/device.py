@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_BY_NAME = re.compile(r"(?:at::|c10::)?(?:k|DeviceType::)(CPU|CUDA|MPS|XPU|HIP)")
+from cartographer.link.platforms import PLATFORMS
+
+_BY_NAME = re.compile(r"(?:at::|c10::)?(?:k|DeviceType::)([A-Z]\w*)")
 NEVER = "another device"  # what a condition asks for that no key of ours answers
 
 _LIBRARIES = (
@@ -69,11 +71,10 @@ SHAPING = re.compile(r"reshape|cast|transpose|identity|expandDims|squeeze|slice|
 MPS_KERNELS = re.compile(r"MPS(?:Matrix|NDArray|CNN|RNN|Image)(?!Descriptor)[A-Z]\w+(?<!Descriptor)")
 DRIVER = re.compile(r"cu[A-Z][A-Za-z0-9]+_")  # c10/cuda/driver_api.h
 _BACKENDS = (
-    ("cuda", "cuda|CUDA"), ("cpu", "cpu|CPU"), ("mps", "mps|MPS"), ("xpu", "xpu|XPU"), ("mkldnn", "mkldnn|Mkldnn"), ("vulkan", "vulkan|Vulkan"),
-    ("metal", "metal|Metal"), ("xla", "xla|XLA"), ("meta", "meta|Meta"), ("ipu", "ipu|IPU"), ("hpu", "hpu|HPU"), ("mtia", "mtia|MTIA"),
-    ("maia", "maia|MAIA"), ("privateuseone", "privateuseone|PrivateUse1"), ("lazy", "lazy|Lazy"), ("quantized", "quantized"), ("nested", "nested"), ("sparse", "sparse(?:_c?sr|_csc|_bsr|_bsc|_compressed)?"),
+    *((platform.device, platform.words) for platform in PLATFORMS),  # and those that the tree has no code for, and layouts
+    ("mkldnn", "mkldnn|Mkldnn"), ("xla", "xla|XLA"), ("meta", "meta|Meta"), ("ipu", "ipu|IPU"), ("hpu", "hpu|HPU"), ("mtia", "mtia|MTIA"), ("maia", "maia|MAIA"),
+    ("privateuseone", "privateuseone|PrivateUse1"), ("lazy", "lazy|Lazy"), ("quantized", "quantized"), ("nested", "nested"), ("sparse", "sparse(?:_c?sr|_csc|_bsr|_bsc|_compressed)?"),
 )  # fmt: skip
-LAYOUTS = ("quantized", "sparse", "nested", "mkldnn")
 _ASKS = tuple(
     (device, re.compile(
         rf"(?:\.|->)is_(?:{words})\(\)|([!=])=\s*(?:at::|c10::)?(?:k|DeviceType::|Device::Type::)(?:{words})\b|(?:k|DeviceType::)(?:{words})\s*([!=])=",
@@ -84,8 +85,8 @@ _ASKS = tuple(
 _LAYOUT = re.compile(r"([!=])=\s*(?:at::|c10::)?(?:k|Layout::)(Sparse|Mkldnn|Strided)|(?<![.>\w])()is_(sparse)_compressed\(")
 _COMPRESSED = re.compile(r"[!=]=\s*(?:at::|c10::)?(?:k|Layout::)Sparse(?:Csr|Csc|Bsr|Bsc)\b")
 # The labels of a switch over devices (`case DeviceType::CUDA`) or over backends that are named after one (`case ConvBackend::Cudnn`).
-_LABEL = re.compile(r"case (?:\w+::)*k?(cuda|cudnn|hip|miopen|mps|xpu|cpu|mkldnn|nnpack|xnnpack)(\w*)", re.IGNORECASE)
 _BACKEND_OF = {"cudnn": "cuda", "miopen": "hip", "mkldnn": "cpu", "nnpack": "cpu", "xnnpack": "cpu"}
+_LABEL = re.compile(rf"case (?:\w+::)*k?({'|'.join((*(platform.device for platform in PLATFORMS), *_BACKEND_OF))})(\w*)", re.IGNORECASE)
 
 
 def library(name: str, device: str) -> str:
@@ -137,7 +138,7 @@ def asks(term: str) -> bool:
 
 def answers(device: str, layout: str) -> frozenset[str]:
     """What tensors of a dispatch key answer to conditions: their device and layout."""
-    return frozenset((device, layout.lower())) if layout.lower() in LAYOUTS else frozenset((device,))
+    return frozenset((device, layout)) if layout else frozenset((device,))
 
 
 def device_named(arguments: tuple[str, ...]) -> str:

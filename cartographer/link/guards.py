@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cartographer.expand.conditions import NEWEST, combined, evaluate
+from cartographer.link.platforms import BY_DEVICE, SWITCHES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,16 +30,7 @@ _ON = re.compile(
     r"IS_\w+_AVAILABLE|CUB_SUPPORTS_\w+"
 )
 _VERSION = re.compile(r"\w*_VERSION(_MAJOR)?|__METAL_VERSION__|__cplusplus")
-_OF_WORLD = {
-    "cuda": re.compile(r"__CUDACC__|CU[A-Z]+_(?:\w+_)?VERSION|__NVCC__"),
-    "hip": re.compile(r"USE_ROCM|__HIP\w*|AT_ROCM_ENABLED|USE_MIOPEN"),
-    "mps": re.compile(r"__APPLE__|__OBJC__|__aarch64__|TARGET_OS_MAC|USE_MPS"),
-    "cpu": re.compile(r"__x86_64__|__i386__"),
-    "vulkan": re.compile(r"USE_VULKAN\w*"),
-    "metal": re.compile(r"__APPLE__|__OBJC__|USE_PYTORCH_METAL\w*"),
-}
-_ACCELERATOR = re.compile(r"USE_(CUDA|MPS|XPU)")  # a build has one of them; what stands under another one's switch is shown as such
-_BUILT_WITH = {"mps": "MPS", "metal": "", "vulkan": "", "xpu": "XPU"}  # by the device; code of all others is looked at as in a CUDA build
+_ACCELERATOR = re.compile(rf"USE_({'|'.join(SWITCHES)})")  # a build has one of them; what stands under another one's switch is shown as such
 _APPLE = frozenset(("__APPLE__", "__OBJC__", "__aarch64__", "__arm__", "__ARM_NEON__"))
 
 
@@ -56,7 +48,8 @@ class World:
 
     def holds(self, name: str) -> bool | None:
         """Whether a macro is defined and true in this build; None when that stays open."""
-        own = _OF_WORLD.get(self.device)
+        platform = BY_DEVICE.get(self.device, BY_DEVICE["cuda"])  # code of devices that have no row is looked at as in a CUDA build
+        own = platform.macros if platform.device == self.device else None
         if own is not None and own.fullmatch(name):
             return True
         if name in self.open_switches and not _OFF.fullmatch(name):
@@ -64,7 +57,7 @@ class World:
         if _OFF.fullmatch(name):
             return False
         if (accelerator := _ACCELERATOR.fullmatch(name)) is not None:
-            return True if accelerator[1] == _BUILT_WITH.get(self.device, "CUDA") else None
+            return True if accelerator[1] == platform.switch else None
         if name in self.constants and (settled := self._settled(name)) is not None:
             return settled
         if name in _APPLE:

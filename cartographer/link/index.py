@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from cartographer.link.platforms import DEVICE_OF_FOLDER
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -18,13 +20,7 @@ if TYPE_CHECKING:
 # Namespaces that do not take part in a name: anonymous ones and those that a CPU capability or a macro puts in between.
 _INVISIBLE = frozenset(("<anonymous>", "CPU_CAPABILITY", "DEFAULT", "AVX2", "AVX512", ""))
 _ANONYMOUS = re.compile(r"\(anonymous[^)]*\)").fullmatch
-_DEVICE_OF_FOLDER = {
-    "cuda": "cuda", "cudnn": "cuda", "hip": "cuda", "miopen": "hip", "THC": "cuda", "THCUNN": "cuda", "THH": "hip",
-    "mps": "mps", "metal": "metal", "vulkan": "vulkan", "xpu": "xpu",
-    "cpu": "cpu", "mkl": "cpu", "mkldnn": "cpu", "xnnpack": "cpu", "TH": "cpu", "THNN": "cpu",
-}  # fmt: skip
 _APPLE = ("mps", "metal")
-DEVICES = frozenset((*_DEVICE_OF_FOLDER.values(), "meta"))  # that the tree has code for
 _SOURCES = (".cpp", ".cc", ".cu", ".mm", ".c", ".cxx", ".m")
 FUNCTIONS = frozenset(("function", "method", "kernel", "device", "macro-headed"))
 CLASSES = frozenset(("class", "struct"))
@@ -39,8 +35,8 @@ def device_of(path: str) -> str:
         return "cuda"
     apple = path.endswith((".mm", ".metal"))
     for folder in reversed(path.split("/")[:-1]):
-        if folder in _DEVICE_OF_FOLDER and not (apple and folder not in _APPLE):
-            return _DEVICE_OF_FOLDER[folder]
+        if folder in DEVICE_OF_FOLDER and not (apple and folder not in _APPLE):
+            return DEVICE_OF_FOLDER[folder]
     return "mps" if apple else ""
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads dispatch stubs: where each is declared and defined, and which kernel serves it on which device and CPU capability.
 
-The macros are those of aten/src/ATen/native/DispatchStub.h. What `REGISTER_DISPATCH` means depends on the file: CUDA in
-a .cu, MPS in a .mm, a CPU kernel for each capability elsewhere (but not for AVX512).
+The macros are those of aten/src/ATen/native/DispatchStub.h: which device or CPU capability each registers for, the tree's
+own definitions say. What `REGISTER_DISPATCH` means depends on the file: CUDA in a .cu, MPS in a .mm, a CPU kernel for each
+capability elsewhere (but not for AVX512).
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 
 _MACRO = re.compile(r"(DECLARE|DEFINE)_DISPATCH|(?:ALSO_)?REGISTER(?:_(\w+?))??(?:_CPU)?_DISPATCH")
 _NULL = frozenset(("nullptr", "NULL", "0"))
-_CAPABILITIES = ("DEFAULT", "AVX", "AVX2", "AVX512", "VSX", "ZVECTOR", "SVE", "SVE256")
-_DEVICES = {"CUDA": "cuda", "HIP": "hip", "MPS": "mps", "XPU": "xpu", "MTIA": "mtia", "HPU": "hpu", "PRIVATEUSE1": "privateuse1"}
+# What the macros are made of: `static RegisterCUDADispatch<struct name##_type> name##__register(name, fn);`, or one of the capabilities.
+_FOR_DEVICE = re.compile(r"\bRegister(\w+)Dispatch\s*<")
+_FOR_CAPABILITY = re.compile(r"\s*REGISTER_ARCH_DISPATCH\(\s*\w+,\s*(\w+),\s*\w+\)\s*;?\s*")
+_EVERY = "CPU_CAPABILITY"  # the one that a file is being compiled for
+_Target = tuple[str, str]  # device and capability
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,7 @@ class Stubs:
 def stubs_of(files: Mapping[str, FileFacts], made: Mapping[str, tuple[MacroUse, ...]]) -> Stubs:
     """Collect all dispatch stubs of a tree; `made` are the macro uses that come out of other macros, by file."""
     stubs = Stubs()
+    targets = _targets_of(files)
     uses = [
         (path, use) for path in sorted(files) if not path.startswith(("test/", "docs/")) and "/test/" not in path
         for use in (*files[path].uses, *made.get(path, ())) if "_DISPATCH" in use.name and _MACRO.fullmatch(use.name) and use.arguments
@@ -108,11 +113,28 @@ def stubs_of(files: Mapping[str, FileFacts], made: Mapping[str, tuple[MacroUse, 
     for words in ("DECLARE_", "DEFINE_", ""):
         for path, use in uses:
             if use.name.startswith(words) if words else "REGISTER" in use.name:
-                _take(stubs, path, use)
+                _take(stubs, path, use, targets)
     return stubs
 
 
-def _take(stubs: Stubs, path: str, use: MacroUse) -> None:
+def _targets_of(files: Mapping[str, FileFacts]) -> dict[str, _Target | None]:
+    """What each `REGISTER_…_DISPATCH` of a tree is for, by its body; None where that is of another form."""
+    targets: dict[str, _Target | None] = {}
+    for path in sorted(files):
+        for macro in files[path].macros:
+            if "REGISTER_" in macro.name and macro.name != "REGISTER_DISPATCH" and _MACRO.fullmatch(macro.name):
+                targets[macro.name] = _target(macro.body) or targets.get(macro.name)
+    return targets
+
+
+def _target(body: str) -> _Target | None:
+    if (device := _FOR_DEVICE.search(body)) is not None:
+        return device[1].lower(), ""
+    one = _FOR_CAPABILITY.fullmatch(body)
+    return ("cpu", "" if one[1] == _EVERY else one[1]) if one is not None else None
+
+
+def _take(stubs: Stubs, path: str, use: MacroUse, targets: Mapping[str, _Target | None]) -> None:
     arguments = [a.strip() for a in use.arguments]
     namespace = segments(use.namespace) if use.namespace else ()
     if use.name in ("DECLARE_DISPATCH", "DEFINE_DISPATCH"):
@@ -124,25 +146,25 @@ def _take(stubs: Stubs, path: str, use: MacroUse) -> None:
     name = bare(arguments[0])
     kernel = "" if "NO_CPU" in use.name or len(arguments) < 2 else re.sub(r"\s*(::|&)\s*", r"\1", arguments[-1]).lstrip("&").strip()
     kernel = "" if kernel in _NULL else kernel
-    device, capability = _served(use.name, arguments, path)
+    device, capability = _served(use.name, arguments, path, targets)
     registration = StubRegistration(name, device, capability, kernel, path, line_of(use, name), use, use.name)
     stubs.place(re.sub(r"\s", "", arguments[0]), namespace, create=False).registrations.append(registration)
 
 
-def _served(macro: str, arguments: list[str], path: str) -> tuple[str, str]:
-    """The device and the capability that a registration is for."""
-    word = macro.removeprefix("ALSO_").removeprefix("REGISTER_").removesuffix("DISPATCH").strip("_")
-    also = macro.startswith("ALSO_")
-    if word in _DEVICES:
-        return _DEVICES[word], ""
+def _served(macro: str, arguments: list[str], path: str, targets: Mapping[str, _Target | None]) -> _Target:
+    """The device and the capability that a registration is for: by its macro, or by its file."""
+    word = macro.removeprefix("REGISTER_").removesuffix("DISPATCH").strip("_")
     if word == "ARCH":
         return "cpu", arguments[1] if len(arguments) > 2 else ""
-    if word.endswith("CPU") or (word in _CAPABILITIES and not also):
-        return "cpu", word if word in _CAPABILITIES else ""
+    if word.endswith("CPU"):
+        return "cpu", ""
+    by_name = None if not word or macro.startswith("ALSO_") else (word.lower(), "")  # of a macro that the tree does not define
+    if (told := targets.get(macro, by_name)) is not None:
+        return told
     if path.endswith((".cu", ".cuh", ".mm")):
         return ("mps" if path.endswith(".mm") else "cuda"), ""
     device = device_of(path)
-    return (device if device in ("xpu", "hip") else "cpu"), ("" if also else "not AVX512")
+    return (device if device in ("xpu", "hip") else "cpu"), "not AVX512"
 
 
 def line_of(use: MacroUse, word: str) -> int:

@@ -20,7 +20,7 @@ from cartographer.link.names import Names
 from cartographer.link.reach import Search
 from cartographer.link.signs import signs_of
 from cartographer.link.stubs import Stubs, stubs_of
-from cartographer.model.backend import device_of_key
+from cartographer.model.backend import device_of_key, layout_of_key
 from cartographer.model.location import language_of
 from cartographer.model.operator import Origin
 from cartographer.scan.cpp import scan_cpp
@@ -164,7 +164,7 @@ class Tree:
 
     def _search(self, key: str) -> Search:
         device = device_of_key(key)
-        layout = next((w for w in ("Quantized", "Sparse", "Nested", "Mkldnn") if w in key), "")
+        layout = layout_of_key(key)
         if (device, layout) not in self._searches:
             self._searches[device, layout] = Search(self.graph(device), layout)
         return self._searches[device, layout]

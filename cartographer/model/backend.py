@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 MAIN = ("CUDA", "CPU", "MPS")  # whose kernels are all in the tree: for these a missing one is an answer of its own
 DENSE = (*MAIN, "XPU")
 FIRST = (*DENSE, "Meta")
+LAYOUTS = ("quantized", "sparse", "nested", "mkldnn")  # how conditions ask for what a key has before its device: `self.is_sparse()`
 _LAYOUT = re.compile(r"(?:SparseCsr|Sparse|Quantized|NestedTensor|Mkldnn)(?=[A-Z])")
 
 
@@ -22,6 +23,11 @@ def device_of_key(key: str) -> str:
     C10_FORALL_FUNCTIONALITY_KEYS and C10_FORALL_BACKEND_COMPONENTS).
     """
     return _LAYOUT.sub("", key).lower()
+
+
+def layout_of_key(key: str) -> str:
+    """`SparseCsrCUDA` -> `sparse`; "" for a key of dense tensors."""
+    return next((layout for layout in LAYOUTS if layout in key.lower()), "")
 
 
 def in_order(keys: Iterable[str]) -> list[str]:

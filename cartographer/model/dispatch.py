@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 DIRECT = "direct"  # a kernel registered for the very key
 FALLBACK = "fallback"  # the backend fallback of the key
 CATCH_ALL = "CatchAll"  # a kernel registered without a key, where that is no key of its own
-# What serves a runtime key, in the words of the dispatcher's dump (OperatorEntry::computeDispatchTableEntryWithDebug), the most telling first.
-OUTCOMES = (
-    "kernel", "default backend kernel", "math kernel", "catch all", "nested kernel", "autograd kernel", "batched kernel", "backend fallback",
-    "fallthrough kernel", "fallthrough backend fallback", "missing",
-)  # fmt: skip
+OWN, DEFAULT, COMPOSITE, NOTHING = "kernel", "default", "composite", "missing"  # the ways in which a backend is served, beside FALLBACK
+# What serves a runtime key, in the words of the dispatcher's dump (OperatorEntry::computeDispatchTableEntryWithDebug), the most telling
+# first; and in which way that is.
+OUTCOMES = {
+    "kernel": OWN, "default backend kernel": DEFAULT, "math kernel": COMPOSITE, "catch all": COMPOSITE, "nested kernel": COMPOSITE, "autograd kernel": OWN,
+    "batched kernel": COMPOSITE, "backend fallback": FALLBACK, "fallthrough kernel": FALLBACK, "fallthrough backend fallback": FALLBACK, "missing": NOTHING,
+}  # fmt: skip
+_PLACE = {words: number for number, words in enumerate(OUTCOMES)}
 
 
 def by_outcome(dispatch: Mapping[str, str]) -> list[tuple[str, tuple[str, ...]]]:
@@ -28,7 +31,7 @@ def by_outcome(dispatch: Mapping[str, str]) -> list[tuple[str, tuple[str, ...]]]
     found: dict[str, list[str]] = {}
     for key, outcome in dispatch.items():
         found.setdefault(outcome, []).append(key)
-    return [(words, tuple(found[words])) for words in sorted(found, key=lambda text: (OUTCOMES.index(text) if text in OUTCOMES else len(OUTCOMES), text))]
+    return [(words, tuple(found[words])) for words in sorted(found, key=lambda text: (_PLACE.get(text, len(_PLACE)), text))]
 
 
 @dataclass(frozen=True, slots=True)

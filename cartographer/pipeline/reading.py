@@ -25,7 +25,8 @@ from cartographer.link import operators as link
 from cartographer.model.age import Ages
 from cartographer.model.atlas import Atlas, Strata
 from cartographer.model.source import HistoryLevel
-from cartographer.pipeline.lists import list_of_tree, matching
+from cartographer.pipeline.lists import list_of_tree
+from cartographer.pipeline.wanted import matching
 from cartographer.processes import beside
 from cartographer.scan.cache import FactCache
 from cartographer.scan.pool import FactBase, gather_from

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.errors import UsageError
+from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OUTCOMES, OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Chain, Operator, Registration
     from cartographer.store.values import OperatorRow
 
-OWN, DEFAULT, COMPOSITE, FALLBACK, RAISES, NOTHING, UNTOLD = "kernel", "default", "composite", "fallback", "raises", "missing", "not told"
+RAISES, UNTOLD = "raises", "not told"
 HOW = (OWN, DEFAULT, COMPOSITE, FALLBACK, RAISES, NOTHING, UNTOLD)
 SAYS = {
     OWN: "a kernel of its own",
@@ -31,11 +32,6 @@ SAYS = {
     NOTHING: "not at all",
     UNTOLD: "this source does not show it",
 }
-_BY_WORDS = {
-    "kernel": OWN, "default backend kernel": DEFAULT, "math kernel": COMPOSITE, "nested kernel": COMPOSITE,
-    "batched kernel": COMPOSITE, "catch all": COMPOSITE, "autograd kernel": OWN, "backend fallback": FALLBACK, "fallthrough kernel": FALLBACK,
-    "fallthrough backend fallback": FALLBACK, "missing": NOTHING,
-}  # fmt: skip
 # A backend outside the tree registers to this key, and to it alone: what it finds is what any new backend finds.
 OUT_OF_TREE = "PrivateUse1"
 _AFTER_BACKENDS = "BackendSelect"
@@ -113,7 +109,7 @@ def _of_backend(rows: list[OperatorRow | Operator], key: str, *, missing: bool) 
     served: list[Served] = []
     for row in rows:
         words = row.dispatch.get(key, "")
-        how = _BY_WORDS.get(words, UNTOLD)
+        how = OUTCOMES.get(words, UNTOLD)
         if how == OWN and _calls_fallback(row, key):
             how = FALLBACK
         elif _only_raises(row, key):
@@ -135,7 +131,7 @@ def _only_raises(row: OperatorRow | Operator, key: str) -> bool:
     the kernel of another one that the dispatcher serves in the same words, unless each has its own.
     """
     chains: Mapping[str, Chain] = getattr(row, "kernels", {})
-    if key in chains or _BY_WORDS.get(row.dispatch.get(key, "")) not in (DEFAULT, COMPOSITE):
+    if key in chains or OUTCOMES.get(row.dispatch.get(key, "")) not in (DEFAULT, COMPOSITE):
         return key in chains and chains[key].only_raises
     return any(chain.only_raises for other, chain in chains.items() if row.dispatch.get(other) == row.dispatch[key])
 

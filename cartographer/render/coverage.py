@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OUTCOMES, OWN
 from cartographer.model.operator import Origin
 
 if TYPE_CHECKING:
@@ -36,10 +37,8 @@ SIGNS = (
 NONE = Sign("", "", "none: the call raises an error")
 _BY_LETTER = {sign.letter: sign for sign in SIGNS} | {"": NONE}
 
-_LETTER = {
-    "kernel": "K", "autograd kernel": "K", "batched kernel": "C", "nested kernel": "C", "default backend kernel": "D", "math kernel": "C", "catch all": "C",
-    "backend fallback": "f", "fallthrough kernel": "f", "fallthrough backend fallback": "f", "missing": "",
-}  # fmt: skip
+_OF_WAY = {OWN: "K", DEFAULT: "D", COMPOSITE: "C", FALLBACK: "f", NOTHING: ""}
+_LETTER = {words: _OF_WAY[way] for words, way in OUTCOMES.items()}
 
 _GROUPS = (
     ("CPU", "CUDA", "MPS", "XPU", "Meta"),

@@ -27,7 +27,7 @@ _HEADING = re.compile(r"<h([23])>(.*?)</h\1>")
 _CHECK = re.compile(r"<h3>Check</h3>\n(.*?)(?=<h[23]>|\Z)", re.DOTALL)  # the answer to a task: shown when asked for
 _TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
 _HEADS = {"contributing": ("Under the heading", "Command"), "layers": ("Layer, highest first", "Acts on")}
-_PLATES = {
+PLATES = {  # that a text may name: what each is called there, guide/anchors.py says
     "operators": urls.OPERATORS, "kernels": urls.KERNELS, "generated": urls.GENERATED, "strata": urls.STRATA, "checks": urls.CHECKS,
     "territory": urls.TERRITORY, "nodes": urls.NODES,
 }  # fmt: skip
@@ -160,4 +160,4 @@ def address_of(site: Site, answer: Answer) -> str | None:
         case "guide":
             return guide_address(key)
         case _:
-            return _PLATES.get(key)
+            return PLATES.get(key)

@@ -12,6 +12,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from cartographer.guide.anchors import PAGES
+from cartographer.render import prose, urls
+
 KB, MB = 1000, 1000_000
 _LINK = re.compile(r"""<(?:a|link|script|img|form)\b[^>]*?\b(?:href|src|action)=(?:"([^"]*)"|([^\s>"]+))""")
 _ID = re.compile(r"""\sid=(?:"([^"]*)"|([^\s>"]+))""")
@@ -114,6 +117,14 @@ def demo_site(demo):
 def test_links_of_the_demo(demo_site, demo):
     paths = set(demo_text_paths(demo))
     assert check_links(demo_site, paths, lambda path: demo.text(path).count("\n") + 1) > 500
+
+
+def test_every_address_that_has_a_name_is_drawn(demo_site):
+    """A page is known by its address in urls.py and drawn by its line in plan.py; a guide text names it by a word that leads there."""
+    named = {value for name, value in vars(urls).items() if name.isupper() and isinstance(value, str) and value.endswith(".html")}
+    assert named <= set(demo_site.pages)
+    assert set(prose.PLATES) == set(PAGES)
+    assert set(prose.PLATES.values()) <= named
 
 
 def demo_text_paths(demo):

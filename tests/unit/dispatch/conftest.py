@@ -3,10 +3,12 @@
 
 import pytest
 
+from cartographer.dispatch.build import DEVICE_TYPES
 from cartographer.dispatch.keys import ENTRY, KEYS, SETS_CPP, SETS_H
 from cartographer.model.fact import MacroDefinition
 
 TEXTS = {
+    DEVICE_TYPES[0]: "enum class DeviceType : int8_t {\n  CPU = 0,\n  CUDA = 1, // CUDA\n  MPS = 2,\n  Vulkan = 3,\n};\n",
     KEYS: """
 #define BACKENDS(_, extra) ...
 enum class BackendComponent : uint8_t { InvalidBit = 0,

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from cartographer.dispatch.build import Build, in_view
+from cartographer.dispatch.build import DEVICE_TYPES, Build, device_types, in_view
 from cartographer.dispatch.cmake import read_project
 
 ROOT = """
@@ -167,6 +167,17 @@ def test_what_a_place_needs_of_the_stock_build(build):
     assert build.needs("aten/native/a.cpp", ()) == ()
     assert in_view(("cuda",))
     assert not in_view(("cuda", "mps"))
+
+
+@pytest.mark.parametrize("path", DEVICE_TYPES)
+def test_devices_are_those_that_the_tree_names(path):
+    text = b"enum class DeviceType : int16_t;\nenum class DeviceType : int16_t {\n  CPU = 0,\n  MKLDNN = 1, // a part of the CPU's\n  NPU = 2, // NPU = new\n  Lazy = 3,\n  MOST = 4,\n};"
+    named = device_types({path: text})
+    assert named == ("CPU", "MKLDNN", "NPU", "Lazy", "MOST")
+    bare = Build(read_project(lambda _path: None), named)
+    assert bare.terms("aten/native/npu/a.cpp", ()) == ("npu",)
+    assert [bare.terms(f"aten/native/{folder}/a.cpp", ()) for folder in ("cpu", "mkldnn", "lazy", "mps")] == [()] * 4
+    assert device_types({}) == ()
 
 
 def test_without_cmake_files_only_the_place_speaks():

@@ -5,7 +5,7 @@ import pytest
 
 from cartographer.dispatch.build import Build
 from cartographer.dispatch.cmake import Project
-from cartographer.dispatch.library import library_findings
+from cartographer.dispatch.library import library_findings, makers_of, wanted
 from cartographer.expand.macros import MacroTable
 from cartographer.model.fact import FileFacts, MacroDefinition
 
@@ -141,3 +141,20 @@ def test_a_new_macro_that_is_all_its_own_is_noted():
     found = findings('\nTORCH_LIBRARY_THING(aten, CPU, m) { m.impl("add.out", &f); }\nTORCH_LIBRARY_init_aten(m);')
     assert [(u.subject, u.line) for u in found.unresolved] == [("TORCH_LIBRARY_THING", 2)]
     assert found.registered == ()
+
+
+HEAD = MacroDefinition("MY_LIBRARY_BLOCK", ("ns", "m"), 1, "\nvoid init_##ns(mine::Library&);\nstatic Init at_start(&init_##ns);\nvoid init_##ns(mine::Library& m)")
+
+
+def test_a_head_of_another_name_is_noted_where_it_is_given_a_library():
+    text = '\nMY_LIBRARY_BLOCK(q, m) {\n m.impl("a", &f);\n}\nMY_LIBRARY_BLOCK(q, m);\n'
+    assert [(u.subject, u.line) for u in findings(text, HEAD).unresolved] == [("MY_LIBRARY_BLOCK", 2)]
+    assert findings(text).unresolved == ()  # nothing tells what it is
+
+
+def test_files_are_read_for_such_a_head_alone():
+    facts = {PATH: FileFacts("C++", 1, macros=(HEAD, MacroDefinition("OTHER", ("m",), 1, "void take(Library& m);")))}
+    makers = makers_of(MacroTable(facts, lambda _g: None))
+    assert makers.heads == {"MY_LIBRARY_BLOCK"}
+    assert wanted(b"MY_LIBRARY_BLOCK(q, m) {}", makers)
+    assert not wanted(b"OTHER(m)", makers)

@@ -5,6 +5,7 @@ import pytest
 
 from cartographer.errors import RenderError
 from cartographer.guide import texts
+from cartographer.guide.anchors import KINDS, PAGES
 from cartographer.guide.owners import Owners
 from cartographer.model.atlas import Landmark
 
@@ -77,6 +78,15 @@ def test_every_task_has_a_check() -> None:
             task, check = text.body.split("## Task\n")[1].split("### Check\n")
             assert all(word in task for word in ("1. Predict", "2. Run", "3. Explain")), text.slug
             assert len(check) > 60, text.slug
+
+
+def test_every_anchor_is_of_a_kind_that_there_is() -> None:
+    """An atlas of another release says of many anchors that they do not hold there: a slip of the pen must not hide among them."""
+    for text in SHIPPED:
+        for part in text.parts:
+            for match in texts.ANCHOR.finditer(part):
+                assert match[1] in KINDS, (text.slug, match[0])
+                assert match[1] != "page" or match[2] in PAGES, (text.slug, match[0])
 
 
 def test_terms_are_in_the_glossary() -> None:

@@ -20,5 +20,5 @@ def test_a_library_is_told_by_its_names_and_preparation_is_no_work(name, device,
 
 
 def test_a_key_answers_for_its_device_and_layout():
-    assert answers("cuda", "Sparse") == {"cuda", "sparse"}
+    assert answers("cuda", "sparse") == {"cuda", "sparse"}
     assert answers("cpu", "") == {"cpu"}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from cartographer.link.guards import World
 from cartographer.link.stubs import as_values, is_stub_macro, serving, stubs_of
-from cartographer.model.fact import FileFacts, MacroUse
+from cartographer.model.fact import FileFacts, MacroDefinition, MacroUse
 
 N = "aten/src/ATen/native/"
+HEADER = N + "DispatchStub.h"
+ALSO = MacroDefinition("ALSO_REGISTER_AVX512_DISPATCH", ("name", "fn"), 1, "REGISTER_ARCH_DISPATCH(name, CPU_CAPABILITY, fn)")
 
 
 def use(name, *arguments, line=1, text="", guards=(), namespace=""):
@@ -11,7 +13,9 @@ def use(name, *arguments, line=1, text="", guards=(), namespace=""):
 
 
 def stubs(**uses):
-    return stubs_of({path: FileFacts("C++", 1, uses=tuple(found)) for path, found in uses["files"].items()}, uses.get("made", {}))
+    files = {path: FileFacts("C++", 1, uses=tuple(found)) for path, found in uses["files"].items()}
+    files[HEADER] = FileFacts("C++", 1, macros=(ALSO, *uses.get("macros", ())))
+    return stubs_of(files, uses.get("made", {}))
 
 
 def kernels(found, name, device):
@@ -31,12 +35,31 @@ def test_the_file_decides_what_a_registration_is_for():
     assert kernels(found, "b_stub", "cuda") == [("b_cuda", N + "cuda/B.cpp")]
 
 
+def test_the_tree_says_what_a_macro_registers_for():
+    found = stubs(files={N + "npu/A.cpp": [use("REGISTER_NPU_DISPATCH", "a_stub", "&a_npu")],
+                         N + "A.cpp": [use("REGISTER_RVV_DISPATCH", "a_stub", "&a_rvv"), use("REGISTER_NO_AVX512_DISPATCH", "a_stub")]},
+                  macros=[
+        MacroDefinition("REGISTER_NPU_DISPATCH", ("name", "fn"), 1, "static RegisterNPUDispatch<struct name##_type> name##__register(name, fn);"),
+        MacroDefinition("REGISTER_RVV_DISPATCH", ("name", "fn"), 2, "", ("!defined(HAVE_RVV)",)),
+        MacroDefinition("REGISTER_RVV_DISPATCH", ("name", "fn"), 3, "REGISTER_ARCH_DISPATCH(name, RVV, fn)", ("defined(HAVE_RVV)",)),
+        MacroDefinition("REGISTER_NO_AVX512_DISPATCH", ("name",), 4, "REGISTER_AVX512_DISPATCH(name, nullptr)"),
+    ])
+    told = [(r.device, r.capability, r.kernel) for r in found.find("a_stub", ()).registrations]
+    assert told == [("cpu", "RVV", "a_rvv"), ("cpu", "not AVX512", ""), ("npu", "", "a_npu")]
+
+
+def test_a_macro_that_the_tree_does_not_define_is_called_by_its_device():
+    found = stubs(files={N + "npu/A.cpp": [use("REGISTER_NPU_DISPATCH", "a_stub", "&a_npu")]})
+    assert kernels(found, "a_stub", "npu") == [("a_npu", N + "npu/A.cpp")]
+    assert kernels(found, "a_stub", "cpu") == []
+
+
 def test_the_default_capability_comes_first_and_a_nullptr_last():
     found = stubs(files={N + "K.cpp": [
         use("REGISTER_AVX512_DISPATCH", "s", "&s512"),
         use("REGISTER_ARCH_DISPATCH", "s", "DEFAULT", "&s0"),
         use("REGISTER_NO_CPU_DISPATCH", "none"),
-    ]})
+    ]}, macros=[MacroDefinition("REGISTER_AVX512_DISPATCH", ("name", "fn"), 1, "REGISTER_ARCH_DISPATCH(name, AVX512, fn)")])
     assert kernels(found, "s", "cpu")[0] == ("s0", N + "K.cpp")
     assert serving(found.find("none", ()), "cpu", World())[0].missing
 

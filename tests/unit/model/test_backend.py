@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
 
-from cartographer.model.backend import device_of_key, in_order
+from cartographer.model.backend import device_of_key, in_order, layout_of_key
 from cartographer.model.dispatch import by_outcome
 
 
@@ -11,6 +11,13 @@ from cartographer.model.dispatch import by_outcome
 ])  # fmt: skip
 def test_the_device_of_a_key(key, device):
     assert device_of_key(key) == device
+
+
+@pytest.mark.parametrize(("key", "layout"), [
+    ("CUDA", ""), ("SparseCUDA", "sparse"), ("SparseCsrMPS", "sparse"), ("QuantizedCPU", "quantized"), ("NestedTensorXPU", "nested"), ("MkldnnCPU", "mkldnn"),
+])  # fmt: skip
+def test_the_layout_of_a_key(key, layout):
+    assert layout_of_key(key) == layout
 
 
 def test_keys_that_most_people_mean_come_first():
