@@ -45,7 +45,7 @@ _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA",
 
 @dataclass(frozen=True, slots=True)
 class Makers:
-    """The macros of a tree whose expansion makes registration blocks, those that look like the head of one, and those that make operators of TorchScript."""
+    """The macros of a tree that make registration blocks, those that look like the head of one, and those that make operators of TorchScript."""
 
     blocks: frozenset[str]
     heads: frozenset[str]

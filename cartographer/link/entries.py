@@ -107,7 +107,8 @@ class Entries:
             found = list(self._names.functions("::".join(wanted[-2:]), Scope(where, ("at", "native"))))
         if not found:  # reached through a `using` that the registration's file does not show
             alike = [d for d in self._index.named(wanted[-1]) if d.fact.kind in FUNCTIONS and d.segments[:2] == wanted[:2] and not d.hidden]
-            found = alike if len({d.segments for d in alike}) == 1 else []
+            inside = [d for d in alike if d.segments[: len(wanted) - 1] == wanted[:-1]]  # of the namespace that the registration stands in
+            found = next((ones for ones in (inside, alike) if len({d.segments for d in ones}) == 1), [])
         return found
 
     def _best(self, candidates: list[Defined], operator: Operator, where: str, symbol: str) -> Entry:

@@ -334,3 +334,12 @@ def test_a_kernel_of_a_further_backend_is_followed_and_no_layer_is():
         "SparseMeta": [(N + "sparse/Mul.cpp", 2)], "Vulkan": [(N + "vulkan/ops/Mul.cpp", 2)],
     }
     assert set(chains["aten::other"]) <= {"CPU", "CUDA", "MPS"}
+
+
+def test_a_registration_may_name_what_a_using_brings_from_a_namespace_inside_its_own():
+    body = "namespace at::native::{0}::internal {{\nTensor make(const Tensor& a) {{\n  return a;\n}}\n}}\n"
+    files = {N + f"{name}/Conv.cpp": body.format(name) for name in ("xnnpack", "vulkan")} | {N + "xnnpack/Register.cpp": "using internal::make;\n"}
+    place = Location(N + "xnnpack/Register.cpp", 1)
+    conv = operator("make(Tensor a) -> Tensor", "CPU", "at::native::xnnpack::make", Origin.LIBRARY, place=place)
+    maker, _ = made(files, conv)
+    assert [(s.path, s.line) for s in maker.chain(conv, "CPU").steps] == [(N + "xnnpack/Conv.cpp", 2)]
