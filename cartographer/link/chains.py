@@ -230,7 +230,8 @@ class ChainMaker:
             if path == place.path and place.line < line <= place.line + DECORATORS:  # a decorator that names the operator
                 written = Step("registration", operator.base, place.path, place.line, "registered in Python")
                 return (Step("entry", symbol, path, line), written)
-            return (Step("entry", symbol, path, line, f"registered in Python at {place}"),)
+            there = "" if (path, line) == (place.path, place.line) else f" at {place}"
+            return (Step("entry", symbol, path, line, f"registered in Python{there}"),)
         return (Step("entry", operator.base, place.path, place.line, f"{symbol}, registered in Python"),)
 
     # --- below the entry ------------------------------------------------------------------------------------------

@@ -133,10 +133,10 @@ def receipt(place: Receipt | None) -> Markup:
     return Markup(f"<a href={sign}{escape(place.url)}{sign}>{escape(place.text)}</a>")  # noqa: S704 - escaped
 
 
-def attribute(address: str) -> Markup:
-    """The attribute `href` with an address that is percent-encoded already, in quotes where they are needed."""
-    sign = "" if _BARE(address) else '"'
-    return _marked(f"href={sign}{escaped(address)}{sign}")
+def attribute(value: str, name: str = "href") -> Markup:
+    """An attribute, `href` with an address that is percent-encoded already or another one, in quotes where they are needed."""
+    sign = "" if _BARE(value) else '"'
+    return _marked(f"{name}={sign}{escaped(value)}{sign}")
 
 
 @pass_environment
@@ -168,7 +168,7 @@ def parted(items: Iterable[Any], sign: str) -> Iterable[tuple[str, Any]]:
 def signs(stop: Any) -> Markup:
     """The `class` attribute of a stop of a descent."""
     found = [name for name, holds in (("gen", stop.generated), ("common", stop.common), ("end", stop.end)) if holds]
-    return _marked(f' class="{" ".join(found)}"') if found else _NOTHING
+    return _marked(f" {attribute(' '.join(found), 'class')}") if found else _NOTHING
 
 
 def thousands(number: int) -> str:

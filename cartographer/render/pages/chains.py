@@ -106,7 +106,7 @@ class ChainView:
 
 
 ROLES = {
-    "entry": "entry", "stub": "stub", "registration": "registered", "kernel": "kernel", "device": "on the device", "library": "library",
+    "entry": "entry", "stub": "stub", "registration": "registered", "kernel": "kernel", "device": "device", "library": "library",
     "calls": "calls",
 }  # fmt: skip
 
