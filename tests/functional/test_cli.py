@@ -233,7 +233,8 @@ def test_control_c_is_one_line(folder, tmp_path):
     (tmp_path / "index.html").write_text("x")
     (tmp_path / "atlas.db").write_bytes((folder / "atlas.db").read_bytes())
     running = subprocess.Popen(
-        [*COMMAND, "serve", str(tmp_path), "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}
+        [*COMMAND, "serve", str(tmp_path), "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here; a background job would ignore it, and what it starts too
     )
     assert running.stdout.readline().startswith("http://127.0.0.1:")
     running.send_signal(signal.SIGINT)
