@@ -94,6 +94,14 @@ def test_macro_uses_need_no_semicolon() -> None:
     assert [d.name for d in facts.definitions] == ["A", "A", "f"]
 
 
+@pytest.mark.parametrize(("head", "name"), [
+    ("enum BIN_SELECTION {", "BIN_SELECTION"), ("enum class ADAM_MODE : uint8_t {", "ADAM_MODE"), ("enum class Case:uint8_t {", "Case"),
+    ("enum class C10_API Kind : c10::small {", "Kind"), ("enum C10_API_ENUM Type {", "Type"), ("typedef enum A_B {", "A_B"),
+])  # fmt: skip
+def test_the_name_of_an_enum(head: str, name: str) -> None:
+    assert [(d.kind, d.name) for d in scan(f"{head} a, b }};").definitions] == [("enum", name)]
+
+
 def test_variables_aliases_and_enums() -> None:
     found = scan('using V = std::vector<int>;\nusing namespace at;\ntypedef int (*F)(int);\nenum class E : int { a, b };\n'
                  'const char n[] = "f";\nauto g = [](int a) { h(a); };\nRegisterOperators r({Operator("a", f)});\nstatic int z{1};\n')
