@@ -196,7 +196,8 @@ def _without_va_opt(macro: Macro, named: dict[str, list[Token]]) -> Sequence[Tok
     return out
 
 
-LONGEST = 100_000  # characters of a token that `#` or `##` makes
+LONGEST = 100_000  # characters of a string that `#` makes
+_LONGEST_NAME = 5_000  # characters of a token that `##` makes, which is read again with each one
 
 
 def _string(argument: list[Token], parameter: Token, sign: Token) -> Token:
@@ -223,7 +224,7 @@ def _paste(out: list[Token], right: list[Token], *, from_argument: bool) -> None
     if left.kind == "placemarker":
         out.extend(right)
         return
-    if len(left.text) + len(right[0].text) > LONGEST:
+    if len(left.text) + len(right[0].text) > _LONGEST_NAME:
         raise ExpansionTooLargeError(f"a token at {left.path}:{left.line}")
     place = right[0] if from_argument else left
     made = tokenize(left.text + right[0].text)

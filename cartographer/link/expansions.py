@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from cartographer.link.stubs import Stubs
     from cartographer.model.fact import MacroDefinition
 
-_LAUNCH = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>)?\s*<<<")
+_LAUNCH = re.compile(r"\b((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;{}]*(?:<[^<>;{}]*>[^<>;{}]*)*>)?\s*<<<")
 _BRANCHES = re.compile(r"\b(?:if|else|case|default)\b")
-_CALLED = re.compile(r"((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
+_CALLED = re.compile(r"\b((?:\w+::)*[A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>)?\s*\(")
 
 
 @dataclass

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Heads of bodies, and blocks that another stage reads; they say what they define by themselves.
 _HEAD = re.compile(r"TORCH_(IMPL|META|PRECOMPUTE_META)_FUNC2?")
 _LEAF = re.compile(r"(STABLE_)?TORCH_LIBRARY\w*|TORCH_(CHECK|API|CUDA)\w*|C10_\w+|AT_DISPATCH\w*|AT_ERROR|TORCH_INTERNAL\w*|DEFINE_\w*HEADERS")
-_BODY = re.compile(r"(\w+)\s*(?:<[^<>;{}]*>)?\s*\((?:[^(){};]|\((?:[^()]|\([^()]*\))*\))*\)\s*(?:const\s*|noexcept\s*|override\s*)*\{", re.DOTALL)
+_BODY = re.compile(r"\b(\w++)\s*+(?:<[^<>;{}]*>)?\s*\((?:[^(){};]|\((?:[^()]|\([^()]*\))*\))*\)\s*(?:const\s*|noexcept\s*|override\s*)*\{", re.DOTALL)
 _CLOSE = re.compile(r"\s*(::|->|\.|\(|\[)\s*|^(&)\s+|\s+(?=[),\]])")
 _REFERENCE = re.compile(r"&((?:\w+::)+[a-z_]\w*)")
 _LAST_NAME = re.compile(r"((?:\w+::)*\w+)$")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HEADER = "aten/src/ATen/Context.h"
 _LAST = 10**9  # a line beyond all files
 # `bool deterministic = false;`, `LinalgBackend preferred = c10::utils::check_env("…") == true ? LinalgBackend::A : LinalgBackend::B;`
-_MEMBER = re.compile(r"\n[ \t]+((?:\w+::)*\w+) (\w+)\s*=\s*(?:[^;={}]*check_env\([^;{}]*?:\s(?!:))?\s*((?:\w+::)*\w+)\s*;")
+_MEMBER = re.compile(r"\n[ \t]++((?:\w++::)*\w++) (\w++)\s*+=\s*+(?:[^;={}]*check_env\([^;{}]*?:\s(?!:))?\s*+((?:\w++::)*\w++)\s*+;")
 # `std::array<at::Backend, at::num_backends> order = {at::Backend::quick, at::Backend::plain};`
 _IN_ORDER = re.compile(r"std::array<(?:\w+::)*([A-Z]\w*), [^<>;]*>\s+\w+\s*=\s*\{([^{}]*)\}")
 _GETTER = re.compile(r"(?:\w*[cC](?:tx|ontext)|(?:at::)?globalContext\(\))\.(\w+)\(\)(?: ([!=])= (?:\w+::)*(\w+))?")

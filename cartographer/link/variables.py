@@ -26,16 +26,17 @@ _BLOCK = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*=\s*\^\s*(?=[\w({])")
 _WORD = re.compile(r"(?<![=!<>])=\s*\"(\w+)\"\s*[;+]")
 _SIDES = re.compile(r"(?<![=!<>])=[^=;{}\"]*\?\s*\"(\w+)\"\s*:\s*\"(\w+)\"\s*;")
 _NAME_BEFORE = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*\Z")
+_LONGEST_TYPE = 1000  # characters of a written type
 _LONGEST = 200  # characters of a name and the white space behind it
 _ALIAS = re.compile(r"using(?<!\wusing)\s+([A-Za-z_]\w*)\s*=\s*(?:typename\s+)?((?:::)?(?:\w+::)*[A-Za-z_]\w*)\s*(?=[<;])")
 _OF_ALIAS = re.compile(r"(?<![\w:.>])([a-z]\w*_t|[a-z]\w*)[ \t]+([a-z_]\w*)\s*[({]")
 _RESULT = re.compile(r"auto(?<!\wauto)\s*[&*]?\s*([A-Za-z_]\w*)\s*=\s*((?:(?:\w+::)*|\w+(?:->|\.))\w+)\s*\([^;{}]*\)\s*;")
 _BINDING = re.compile(r"auto(?<!\wauto)\s*&*\s*\[([^\[\]]*)\]\s*=\s*((?:\w+::)*\w+)\s*\(")
-_ASSIGNED = re.compile(r"auto(?<!\wauto)\s*[*&]?\s*([a-z]\w*)\s*=\s*([^;(){}=\[\]]*);")
-_FLAG = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*([^;{}]*(?:is_\w+\(|[!=]=\s*(?:at::|c10::)?(?:k|DeviceType::))[^;{}]*);")
+_ASSIGNED = re.compile(r"auto(?<!\wauto)\s*+[*&]?\s*+([a-z]\w*+)\s*+=\s*+([^;(){}=\[\]]*);")
+_FLAG = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s++(\w++)\s*+=\s*+([^;{}]*(?:is_\w+\(|[!=]=\s*(?:at::|c10::)?(?:k|DeviceType::))[^;{}]*);")
 _GIVEN = re.compile(r"(?:auto|bool)(?<!\wauto)(?<!\wbool)\s+(\w+)\s*=\s*(\w+)\.(has_value|defined)\(\)\s*;")
 _BORROWED = re.compile(r"borrow_from_optional_tensor(?<!\wborrow_from_optional_tensor)\(\s*(\w+)\s*\)")
-_SET_TO = re.compile(r"(?<!\w)(\w+)\s*=\s*\*?\s*\(?\s*(?:at::)?\Z")
+_SET_TO = re.compile(r"(?<!\w)(\w++)\s*+=\s*+\*?\s*+\(?\s*+(?:at::)?\Z")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
 _STRING_SIDE = re.compile(r"if(?<!\wif)\s*\(\*?(\w+) == \"(\w[\w-]*)\"\)\s*\{([^{}]*)\}")
 _CONSTANT = re.compile(r"(?<![\w.>])(\w+) = (true|false|(?:\w+::)*[A-Z]\w+);")
@@ -187,7 +188,7 @@ class Variables:
         if not _IS_VARIABLE(name):
             return ""
         for at in self._places(name):
-            match = _CLASS_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
+            match = _CLASS_BEFORE.search(self.text, self._line_before(at), at)
             if match is not None:
                 return match[1]
         return ""
@@ -195,7 +196,7 @@ class Variables:
     def declared(self, name: str) -> str:
         """The type, as written, of a variable as its last declaration has it, that of a number too; "" when nothing tells it."""
         for at in self._places(name):
-            match = _TYPE_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
+            match = _TYPE_BEFORE.search(self.text, self._line_before(at), at)
             if match is not None and match[2] not in _KEYWORDS:
                 return self.text[match.start() : at].strip()
         return ""
@@ -204,10 +205,14 @@ class Variables:
         """The types, as written, of all variables of a name that are declared in the function, those without one included."""
         found = set()
         for at in self._places(name):
-            match = _TYPE_BEFORE.search(self.text, self.text.rfind("\n", 0, at) + 1, at)
+            match = _TYPE_BEFORE.search(self.text, self._line_before(at), at)
             if match is not None and match[2] not in _KEYWORDS:
                 found.add(self.text[match.start() : at].strip())
         return found
+
+    def _line_before(self, at: int) -> int:
+        """Where what stands before an offset begins: its line, or as much of it as a type may take."""
+        return max(self.text.rfind("\n", 0, at) + 1, at - _LONGEST_TYPE)
 
     def _places(self, name: str) -> Iterable[int]:
         """Where a name looks like that of a variable that is declared, the last place first."""

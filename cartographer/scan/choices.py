@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FORWARD = re.compile(r"[(\[{]|[)\]}]|[;,?]|(?<!:):(?!:)")
 _FARTHEST = 4000  # characters of one expression
-_MOST = 500  # of one body: more than any has
+_MOST = 500  # question marks of one body: more than any has
 
 
 class Choice(NamedTuple):
@@ -28,10 +28,10 @@ class Choice(NamedTuple):
 def choices(code: str, start: int, end: int) -> list[Choice]:
     """The sides between two offsets, an outer one before those inside it."""
     found: list[Choice] = []
-    at = code.find("?", start, end)
-    while at >= 0 and len(found) < _MOST:
+    at, read = code.find("?", start, end), 0
+    while at >= 0 and read < _MOST:
         found.extend(_sides(code, at, max(start, at - _FARTHEST), min(end, at + _FARTHEST)))
-        at = code.find("?", at + 1, end)
+        at, read = code.find("?", at + 1, end), read + 1
     return found
 
 

@@ -12,6 +12,7 @@ _LIST = re.compile(r"[(){}\[\]<>,]")
 _TEMPLATE = re.compile(r"[<>(){};]|&&(?=\s*\w)|\|\|")
 _PAIR = {")": "(", "]": "[", "}": "{"}
 CUT = 120
+_DEEPEST = 100  # of template lists in one another
 _MOST_TRIES = 200  # template lists looked for among the arguments of one call
 
 
@@ -94,6 +95,8 @@ def close_angle(  # noqa: C901, PLR0912 - one sign a branch
         if c == "<":
             if not parens:
                 depth += 1
+            if depth > _DEEPEST:
+                return -1
         elif c == ">":
             if not parens and code[at - 1] != "-":
                 depth -= 1

@@ -87,7 +87,7 @@ def either_label(labels: list[str]) -> str:
     """The condition under which labels that stand together are reached, as many as there is room for."""
     if "default" in labels:
         return "default"
-    shown = list(labels)
+    shown = labels[: CUT // len(" || ")]
     while len(shown) > 1 and len(" || ".join(shown)) > CUT:
         shown[-2:] = ["…"]
     return " || ".join(shown) if len(shown) > 1 else labels[0]
