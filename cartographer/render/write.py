@@ -18,7 +18,8 @@ import shutil
 import stat
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -237,18 +238,29 @@ def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> 
 
 
 def _print_beside(chunks: Sequence[Sequence[plan.Job]], progress: Progress, processes: int) -> Iterator[Written]:
-    """Chunks, drawn by copies of this process from the first on, and by this process from the last on."""
+    """Chunks, drawn by copies of this process from the first on, and by this process from the last on. The copies get a few at a time, and
+    nothing is taken back: should one be killed then, Python 3.11 would forget to end the others.
+    """
     pool = ProcessPoolExecutor(processes - 1, mp_context=multiprocessing.get_context("fork"))
+    waiting = deque(chunks)
+    begun: list[tuple[Sequence[plan.Job], Future[list[Written]]]] = []
+
+    def hand_out() -> None:
+        busy = sum(not drawn.done() for _, drawn in begun)
+        for _ in range(min(2 * (processes - 1) - busy, len(waiting))):
+            chunk = waiting.popleft()
+            begun.append((chunk, pool.submit(_print, chunk)))
+
     try:
         with warnings.catch_warnings(), interrupts_are_ours():
             warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the children do not use it
-            drawing = [pool.submit(_print, chunk) for chunk in chunks]
-        beside = list(zip(chunks, drawing, strict=True))
-        while beside and beside[-1][1].cancel():  # nobody has begun it
-            chunk, _ = beside.pop()
+            hand_out()
+        while waiting:
+            chunk = waiting.pop()
             yield from _print(chunk)
             progress.step(len(chunk))
-        for chunk, drawn in beside:
+            hand_out()
+        for chunk, drawn in begun:
             yield from drawn.result()
             progress.step(len(chunk))
     except BrokenProcessPool as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -97,16 +98,18 @@ def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Iterator[list
         return
     forks = can_fork()
     _waiting[:] = batches if forks else []
+    # Facts have no cycles: the workers' collector would only walk millions of them in vain.
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("fork" if forks else "spawn"), initializer=gc.disable)
     try:
-        # Facts have no cycles: the workers' collector would only walk millions of them in vain.
-        with ProcessPoolExecutor(workers, mp_context=get_context("fork" if forks else "spawn"), initializer=gc.disable) as pool:
-            with warnings.catch_warnings(), interrupts_are_ours():
-                warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the copies do not use it
-                found = pool.map(_scan_numbered, range(len(batches))) if forks else pool.map(_scan_batch, batches)
-            yield from found
+        with warnings.catch_warnings(), interrupts_are_ours():
+            warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the copies do not use it
+            begun = deque(pool.submit(_scan_numbered, number) if forks else pool.submit(_scan_batch, batch) for number, batch in enumerate(batches))
+        while begun:  # no `map`: it takes back what a broken pool was to do, and then Python 3.11 forgets to end the other workers
+            yield begun.popleft().result()
     except BrokenProcessPool as error:
         raise ScanError("a process that scans ended before its time", hint="memory may be short: try fewer jobs") from error
     finally:
+        pool.shutdown(cancel_futures=True)
         _waiting.clear()
 
 

@@ -131,5 +131,5 @@ class Mutator:
         """Something thousands of times: nesting, a long line, NUL bytes, all the same word."""
         rng = self.rng
         at = self._at(data)
-        some = rng.choice((b"(", b"[", b"{", b"<", b"f(", b"{a: ", b"- ", b"!", b"-", b"a.b.", b"not ", b"\0", b"x" * 40, b"\n", b"* ", b"#if A\n", b"a, ", b'"', rng.choice(self.words), data[at : at + 30]))  # fmt: skip
+        some = rng.choice((b"(", b"[", b"{", b"<", b"f(", b"{a: ", b"- ", b"!", b"-", b"a.b.", b"not ", b"\0", b"x" * 40, b"\n", b"* ", b"#if A\n", b"a, ", b"? ", b"## ", b"case a: ", b'"', rng.choice(self.words), data[at : at + 30]))  # fmt: skip
         return data[:at] + some * rng.choice((300, 1_500, 8_000)) + data[at:]

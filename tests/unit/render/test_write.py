@@ -2,8 +2,11 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
+import threading
+import time
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -154,19 +157,26 @@ _HERE = os.getpid()
 
 
 def _killed(chunk: object) -> list[object]:
-    """In a copy of this process its end, here nothing."""
+    """In a copy of this process its end, when its work is given out; here nothing."""
+    time.sleep(0.02 if os.getpid() == _HERE else 0.2)
     if os.getpid() != _HERE:
         os.kill(os.getpid(), signal.SIGKILL)
     return []
 
 
-def test_a_drawing_process_that_is_killed_is_one_clear_error(database, tmp_path, monkeypatch):
-    """As a system does that is short of memory: no endless wait, and what stood there stays."""
+@pytest.mark.parametrize("processes", [2, 4])
+def test_a_drawing_process_that_is_killed_is_one_clear_error(database, tmp_path, monkeypatch, processes):
+    """As a system does that is short of memory: no endless wait, no copy is left, and what stood there stays."""
     (tmp_path / "index.html").write_text("before")
+    stumbled = []
+    monkeypatch.setattr(threading, "excepthook", lambda told: stumbled.append(told.exc_value))
     monkeypatch.setattr(write, "_print", _killed)
+    monkeypatch.setattr(write, "_CHUNK", 1)
     with Reader(database) as reader, pytest.raises(RenderError, match="ended before its time"):
-        write_site(reader, tmp_path, SilentProgress(), processes=2)
+        write_site(reader, tmp_path, SilentProgress(), processes=processes)
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+    assert stumbled == []
+    assert multiprocessing.active_children() == []
 
 
 def test_an_atlas_with_nothing_in_it_still_opens(small, tmp_path):

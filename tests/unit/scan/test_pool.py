@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import contextlib
 import hashlib
+import multiprocessing
+import os
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from cartographer.errors import ScanError
 from cartographer.model.location import Language
 from cartographer.scan import one, pool
 from cartographer.scan.cache import FactCache, decode, encode, key_of
@@ -149,6 +154,26 @@ def test_a_failure_of_the_scanner_costs_one_file(monkeypatch: pytest.MonkeyPatch
     assert found["d/f1.cpp"].notes == (f"{FAILED}: RecursionError: deep",)
     assert found["d/f1.cpp"].error_bytes > 0
     assert found["d/f2.cpp"].definitions
+
+
+def _scan_or_end(path: str, data: bytes) -> object:
+    if path.endswith("f10000.cpp"):
+        time.sleep(0.1)  # all are waited for by then
+        os.kill(os.getpid(), signal.SIGKILL)
+    return scan_file(path, data)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_a_worker_that_is_killed_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    """As a system does that is short of memory: no traceback of a thread, and no worker is left that waits for ever."""
+    stumbled: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", lambda told: stumbled.append(told.exc_value))
+    monkeypatch.setattr(pool, "scan_file", _scan_or_end)
+    monkeypatch.setattr(pool, "_BATCH_BYTES", 1)
+    with pytest.raises(ScanError, match="ended before its time"):
+        gather(files(20_000), FactCache(None), workers)
+    assert stumbled == []
+    assert multiprocessing.active_children() == []
 
 
 def test_two_writers_at_once(tmp_path: Path) -> None:
