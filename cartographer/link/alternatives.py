@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _MORE = "…"  # the alternatives for which there was no room
-_STEP = re.compile(r"""["'(\[{)\]}]| \|\| | && """)
+_STEP = re.compile(r"""["'(\[{)\]}]|\|\||&&""")
 _Term = tuple[str, bool]  # what is said, and whether it is denied
 _Sides = list[dict[_Term, str]]  # each alternative's terms, with their texts
 
@@ -19,7 +19,7 @@ def simplified(condition: str, bare: Callable[[str], _Term]) -> str:
     """A condition without alternatives that the others imply; "" when it always holds. `bare` gives a term without its negations."""
     if " || " not in condition:
         return condition
-    sides: _Sides = [{bare(term): term for term in split(side, " && ")} for side in split(condition, " || ")]
+    sides: _Sides = [{bare(term): term for term in split(side, "&&")} for side in split(condition, "||")]
     more = [side for side in sides if list(side.values()) == [_MORE]]
     sides = [side for side in sides if side not in more]
     before = None
@@ -30,7 +30,9 @@ def simplified(condition: str, bare: Callable[[str], _Term]) -> str:
 
 
 def split(text: str, sign: str) -> list[str]:
-    """Split a text at a sign (`||`, `&&`), but not inside brackets or strings."""
+    """The parts of a text between the places of a sign (`||`, `&&`) that stand in no brackets or strings, without the space around them."""
+    if sign not in text:
+        return [text]
     parts, depth, start, quote = [], 0, 0, ""
     for match in _STEP.finditer(text):
         found = match[0]
@@ -41,9 +43,9 @@ def split(text: str, sign: str) -> list[str]:
         elif found in ")]}":
             depth -= 1
         elif found == sign and depth == 0:
-            parts.append(text[start : match.start()])
+            parts.append(text[start : match.start()].strip())
             start = match.end()
-    return [*parts, text[start:]]
+    return [*parts, text[start:].strip()]
 
 
 def _shortened(sides: _Sides) -> _Sides:
@@ -69,11 +71,9 @@ def _without_first(side: dict[_Term, str], idle: set[_Term]) -> dict[_Term, str]
 
 def _absorbed(sides: _Sides) -> _Sides:
     """Without alternatives that say no more than another, shorter one."""
-    return list(_kept(sides))
-
-
-def _kept(sides: _Sides) -> Iterator[dict[_Term, str]]:
+    found: _Sides = []
     for number, side in enumerate(sides):
         others = (other for place, other in enumerate(sides) if place != number and (len(other) < len(side) or (len(other) == len(side) and place < number)))
         if not any(all(term in side for term in other) for other in others):
-            yield side
+            found.append(side)
+    return found

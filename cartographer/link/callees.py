@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.link.choice import BRANCHES, base_of, name_words, other_types
-from cartographer.link.conditions import is_rare, is_switched, of_few_types, opposed, text, together, weight
+from cartographer.link.conditions import is_rare, is_switched, of_few_types, on_other_side, text, together, weight
 from cartographer.link.costs import is_check
 from cartographer.link.defaults import by_default
 from cartographer.link.steps import (
@@ -276,7 +276,7 @@ class Callees:
 
 def _opposed(call: OperatorCall, main: Way) -> bool:
     """Whether a call stands on the other side of an `if` around a way, with what is supported."""
-    return any(opposed(c, d) for c in call.site.conditions if not _UNSUPPORTED.search(c) for d in main.site.conditions)
+    return on_other_side((c for c in call.site.conditions if not _UNSUPPORTED.search(c)), main.site.conditions)
 
 
 def _takes_tensors(operator: Operator) -> bool:

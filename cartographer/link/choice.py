@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import either, is_rare, negation, of_few_types, opposed, rarity
+from cartographer.link.conditions import either, is_rare, negation, of_few_types, on_other_side, rarity
 from cartographer.link.costs import ALONE, FORMER, LATER, is_former
 from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
@@ -92,7 +92,7 @@ def _of_most_types(ways: list[Way], operator: Operator) -> list[Way]:
 
 def other_types(way: Way, usual: Way | OperatorCall) -> bool:
     """Whether a way is for types that few tensors have, and `usual` is on the other side of the same `if`."""
-    return any(opposed(c, d) for c in way.site.conditions if of_few_types(c) for d in usual.site.conditions)
+    return on_other_side(filter(of_few_types, way.site.conditions), usual.site.conditions)
 
 
 def _with_library(ways: list[Way]) -> list[Way]:
@@ -167,7 +167,7 @@ def beside(ways: list[Way]) -> list[Way]:
 
 def _instead(way: Way, main: Way) -> bool:
     """Whether a way stands on the other side of an `if` around the main one: memory that is in order is copied as a whole."""
-    return any(opposed(c, d) for c in way.site.conditions for d in main.site.conditions)
+    return on_other_side(way.site.conditions, main.site.conditions)
 
 
 def _allowance(way: Way, main: Way) -> float:

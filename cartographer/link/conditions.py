@@ -7,14 +7,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.alternatives import simplified
+from cartographer.link.alternatives import simplified, split
 from cartographer.link.device import atom_holds
 from cartographer.model.backend import LAYOUTS
 from cartographer.scan.conditions import holds_on_main_build, negated
 from cartographer.scan.uses import cut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from cartographer.model.fact import Call, Exit
 
@@ -43,7 +43,7 @@ _ONE_TYPE = re.compile(r"(?:dtype|scalar_type)\(?[^\s&|]* ([!=])= [^\s&|]*(?:dty
 _OTHER_LAYOUT = re.compile(r"channels_?last|!=", re.IGNORECASE)
 _HAS_LIBRARY = re.compile(r"at::has(?:MKL|LAPACK|MAGMA)\w*\(\)")  # as a release has them (aten/src/ATen/Context.h)
 _ASKED = re.compile(r"(\w+)(?:\.|->)(?:layout\(\)|is_)")  # what is asked for its layout
-_PARENTHESES = re.compile(r"[()]")
+_BRACKETS = {"(": re.compile(r"[()]"), "{": re.compile(r"[{}]")}
 _SOME = re.compile(r"[\w.>-]*(?:numel|_nnz)\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
@@ -71,6 +71,11 @@ def whole(condition: str) -> str:
 def opposed(one: str, other: str) -> bool:
     """Whether two conditions are each other's negation: `c` and `!(c)`, `c` and `!c`."""
     return opposite(one) == other or _denied(one) == other or _denied(other) == one
+
+
+def on_other_side(one: Iterable[str], other: Conditions) -> bool:
+    """Whether what stands under some conditions is on the other side of an `if` from what stands under others."""
+    return any(opposed(c, d) for c in one for d in other)
 
 
 def _cover(one: str, other: str) -> bool:
@@ -304,7 +309,7 @@ def _read(condition: str) -> _Read:
     """A condition taken apart: the same ones are asked again and again."""
     condition = condition.strip()
     for sign in ("||", "&&"):
-        terms = list(_split(condition, sign))
+        terms = split(condition, sign)
         if len(terms) > 1:
             return sign, tuple(map(_read, terms))
     if condition.startswith("!") and not condition.startswith("!="):
@@ -314,25 +319,11 @@ def _read(condition: str) -> _Read:
     return "", condition
 
 
-def _split(text: str, operator: str) -> Iterator[str]:
-    """The parts of a text between the places of an operator that stand in no brackets."""
-    if operator not in text:
-        yield text
-        return
-    depth, start = 0, 0
-    for at, char in enumerate(text):
-        depth += (char in "([{") - (char in ")]}")
-        if depth == 0 and text.startswith(operator, at):
-            yield text[start:at]
-            start = at + len(operator)
-    yield text[start:]
-
-
 def closing(text: str, opening: int) -> int:
-    """The index of the parenthesis that closes the one at `opening`; -1 when there is none."""
-    depth = 0
-    for match in _PARENTHESES.finditer(text, opening):
-        depth += 1 if match[0] == "(" else -1
+    """The index of the parenthesis or brace that closes the one at `opening`; -1 when there is none."""
+    depth, bracket = 0, text[opening]
+    for match in _BRACKETS[bracket].finditer(text, opening):
+        depth += 1 if match[0] == bracket else -1
         if depth == 0:
             return match.start()
     return -1

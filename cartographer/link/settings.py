@@ -65,17 +65,20 @@ class Settings:
     @cached_property
     def _orders(self) -> dict[str, list[str]]:
         """The enumerators of each enumeration that a member lists."""
-        text = "\n".join(self._bodies.lines(_HEADER, 1, _LAST))
-        return {m[1]: [name.strip().rpartition("::")[2] for name in m[2].split(",")] for m in _IN_ORDER.finditer(text)}
+        return {m[1]: [name.strip().rpartition("::")[2] for name in m[2].split(",")] for m in _IN_ORDER.finditer(self._text)}
 
     @cached_property
     def _held(self) -> dict[str, tuple[str, str]]:
         """Members by type and value."""
-        text = "\n".join(self._bodies.lines(_HEADER, 1, _LAST))
-        return dict(self._read(text)) if text else {}
+        return dict(self._read()) if self._text else {}
 
-    def _read(self, text: str) -> Iterator[tuple[str, tuple[str, str]]]:
-        source = prepare(text.encode())
+    @cached_property
+    def _text(self) -> str:
+        """The header of the context; "" when the tree has none."""
+        return "\n".join(self._bodies.lines(_HEADER, 1, _LAST))
+
+    def _read(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        source = prepare(self._text.encode())
         for match in _MEMBER.finditer(source.plain):
             if self._world.allows(source.guards(match.start(2))) is not False:
                 yield match[2], (match[1].rpartition("::")[2], match[3].rpartition("::")[2])

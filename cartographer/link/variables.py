@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cartographer.link.conditions import closing
 from cartographer.link.device import asks
 
 if TYPE_CHECKING:
@@ -42,7 +43,6 @@ _STRING_SIDE = re.compile(r"if(?<!\wif)\s*\(\*?(\w+) == \"(\w[\w-]*)\"\)\s*\{([^
 _CONSTANT = re.compile(r"(?<![\w.>])(\w+) = (true|false|(?:\w+::)*[A-Z]\w+);")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
-_BRACES = re.compile(r"[{}]")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
@@ -62,24 +62,30 @@ class Variables:
     @cached_property
     def lambdas(self) -> dict[str, tuple[int, bool]]:
         """Variables that hold a lambda: its line, and whether it is marked for a device (`GPU_LAMBDA`, `__device__`)."""
-        found = {}
-        for match in _LAMBDA.finditer(self.text):
-            name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
-            if name is not None:
-                found[name[1]] = (self._line(match.end()), bool(match[1]))
-        return found
+        return {name: (self._line(match.end()), bool(match[1])) for name, match in self._of_lambdas}
 
     @cached_property
     def spans(self) -> dict[str, tuple[int, int]]:
         """Variables that hold a lambda and are set once, with the first and last line of the lambda."""
         found: dict[str, list[tuple[int, int]]] = {}
-        for match in _LAMBDA.finditer(self.text):
-            name = _NAME_BEFORE.search(self.text, max(0, match.start() - _LONGEST), match.start())
+        for name, match in self._of_lambdas:
             opening = self.text.find("{", match.end())
-            if name is not None and opening >= 0:
-                lines = (self._line(match.end()), self._line(_closed(self.text, opening)))
-                found.setdefault(name[1], []).append(lines)
+            if opening >= 0:
+                end = closing(self.text, opening)
+                lines = (self._line(match.end()), self._line(end if end >= 0 else len(self.text)))
+                found.setdefault(name, []).append(lines)
         return {name: lines[0] for name, lines in found.items() if len(lines) == 1}
+
+    @cached_property
+    def _of_lambdas(self) -> list[tuple[str, re.Match[str]]]:
+        """The variables that are set to a lambda, in the order of the text."""
+        found = ((self._name_before(_NAME_BEFORE, match), match) for match in _LAMBDA.finditer(self.text))
+        return [(name, match) for name, match in found if name]
+
+    def _name_before(self, pattern: re.Pattern[str], match: re.Match[str]) -> str:
+        """The name that a pattern finds before a place; "" when there is none."""
+        name = pattern.search(self.text, max(0, match.start() - _LONGEST), match.start())
+        return name[1] if name is not None else ""
 
     def _line(self, offset: int) -> int:
         return self._first + self.text.count("\n", 0, offset)
@@ -122,8 +128,8 @@ class Variables:
             return {}
         tensors = {}
         for match in _BORROWED.finditer(self.text):
-            if (name := _SET_TO.search(self.text, max(0, match.start() - _LONGEST), match.start())) is not None:
-                tensors[name[1]] = match[1]
+            if name := self._name_before(_SET_TO, match):
+                tensors[name] = match[1]
         meant = ((flag, name if how == "has_value" else tensors.get(name, "")) for flag, name, how in asked)
         return {flag: f"{name}.has_value()" for flag, name in meant if name}
 
@@ -195,20 +201,18 @@ class Variables:
 
     def declared(self, name: str) -> str:
         """The type, as written, of a variable as its last declaration has it, that of a number too; "" when nothing tells it."""
-        for at in self._places(name):
-            match = _TYPE_BEFORE.search(self.text, self._line_before(at), at)
-            if match is not None and match[2] not in _KEYWORDS:
-                return self.text[match.start() : at].strip()
-        return ""
+        return next(self._types(name), "")
 
     def all_declared(self, name: str) -> set[str]:
         """The types, as written, of all variables of a name that are declared in the function, those without one included."""
-        found = set()
+        return set(self._types(name))
+
+    def _types(self, name: str) -> Iterator[str]:
+        """The types written before a name where it is declared, that of the last declaration first."""
         for at in self._places(name):
             match = _TYPE_BEFORE.search(self.text, self._line_before(at), at)
             if match is not None and match[2] not in _KEYWORDS:
-                found.add(self.text[match.start() : at].strip())
-        return found
+                yield self.text[match.start() : at].strip()
 
     def _line_before(self, at: int) -> int:
         """Where what stands before an offset begins: its line, or as much of it as a type may take."""
@@ -246,13 +250,3 @@ class Variables:
 
     def __contains__(self, name: str) -> bool:
         return name in self.lambdas or name in self.assigned or bool(self.written_class(name))
-
-
-def _closed(text: str, opening: int) -> int:
-    """Where the brace at an offset is closed, or the end of the text."""
-    depth = 0
-    for match in _BRACES.finditer(text, opening):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
-            return match.start()
-    return len(text)

@@ -31,5 +31,5 @@ def test_it_means_the_same(sides):
     for number in range(16):
         world = {name: bool(number >> place & 1) for place, name in enumerate("abcd")}
         wanted = any(all(world[name] is not denied for name, denied in side) for side in sides)
-        found = not shown or any(all(world[term.strip("!()")] is not term.startswith("!") for term in split(side, " && ")) for side in split(shown, " || "))
+        found = not shown or any(all(world[term.strip("!()")] is not term.startswith("!") for term in split(side, "&&")) for side in split(shown, "||"))
         assert found is wanted, (said, shown)
