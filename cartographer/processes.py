@@ -7,7 +7,6 @@ import copyreg
 import gc
 import io
 import multiprocessing
-import os
 import pickle
 import warnings
 from contextlib import contextmanager, suppress
@@ -17,7 +16,7 @@ from operator import attrgetter
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cartographer.progress import interrupts_are_ours
+from cartographer.progress import interrupts_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     Reducer = Callable[[Any], tuple[Callable[..., Any], tuple[Any, ...]]]
 
 T = TypeVar("T")
+_FAREWELL = 5.0  # seconds in which a copy that has told its result puts away what it made for itself
 
 
 @contextmanager
@@ -118,6 +118,7 @@ class Beside(Generic[T]):
             sent = self._answer.recv_bytes()
         except (EOFError, OSError):
             sent = b""
+        self._process.join(_FAREWELL)
         self.end()
         if not sent:
             return self._work()
@@ -129,9 +130,10 @@ class Beside(Generic[T]):
         """Give up the work: a process that has not sent its result is ended."""
         if self._process is None or self._answer is None or self._answer.closed:
             return
-        self._answer.close()
-        self._process.kill()
-        self._process.join()
+        with interrupts_held():
+            self._answer.close()
+            self._process.kill()
+            self._process.join()
 
 
 _begun: ContextVar[Begun | None] = ContextVar("_begun", default=None)
@@ -146,8 +148,9 @@ def none_left() -> Iterator[None]:
         yield
     finally:
         _begun.reset(around)
-        for made in begun:
-            made.end()
+        with interrupts_held():
+            for made in begun:
+                made.end()
 
 
 def beside(work: Callable[[], T], *, workers: int = 2) -> Beside[T]:
@@ -157,15 +160,15 @@ def beside(work: Callable[[], T], *, workers: int = 2) -> Beside[T]:
     if workers < 2 or not can_fork() or multiprocessing.current_process().daemon:
         return Beside(work)
     context = multiprocessing.get_context("fork")
-    answer, end = context.Pipe(duplex=False)
-    with warnings.catch_warnings(), interrupts_are_ours():
+    with warnings.catch_warnings(), interrupts_held():
         warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the copy does not use it
+        answer, end = context.Pipe(duplex=False)
         process = context.Process(target=_send, args=(work, answer, end), daemon=True)
         process.start()
-    end.close()
-    made = Beside(work, process, answer)
-    if (begun := _begun.get()) is not None:
-        begun.append(made)
+        end.close()
+        made = Beside(work, process, answer)
+        if (begun := _begun.get()) is not None:
+            begun.append(made)
     return made
 
 
@@ -179,4 +182,3 @@ def _send(work: Callable[[], object], answer: Connection, end: Connection) -> No
         sent = b""
     with suppress(OSError):  # nobody waits for it any more
         end.send_bytes(sent)
-    os._exit(0)  # nothing of ours is to be torn down here: it all belongs to the process that we copy

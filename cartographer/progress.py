@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class Progress(Protocol):
@@ -111,13 +111,25 @@ def for_terminal(*, quiet: bool = False) -> Progress:
 
 
 @contextmanager
-def interrupts_are_ours() -> Iterator[None]:
-    """Processes started inside the block ignore Ctrl-C, which the terminal sends to all: this process alone answers it, and ends them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
+def interrupts_held() -> Iterator[Callable[[], None]]:
+    """Ctrl-C is answered at the end of the block, or inside it where the given function is called: KeyboardInterrupt, which else comes
+    between any two instructions, may leave a lock of a pool held for ever, or a process that nobody knows. Processes copied
+    inside the block never answer it; the terminal sends it to them too, but it is this process that ends them.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield lambda: None  # no signal comes here, or none is to be answered
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    met: list[int] = []
+
+    def answer() -> None:
+        if met:
+            met.clear()
+            before(signal.SIGINT, None)
+
+    signal.signal(signal.SIGINT, lambda number, _: met.append(number))
     try:
-        yield
+        yield answer
     finally:
         signal.signal(signal.SIGINT, before)
+        answer()

@@ -13,8 +13,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-import weakref
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +75,6 @@ class Git:
     git_dir: Path | None = None
     network: bool = False
     objects: Path | None = None  # objects from elsewhere than git_dir
-    scratch: object = None  # keeps git_dir alive when it is a temporary one
     keep: tuple[int, ...] = ()  # files that children hold open: the lock of the store that they write to
 
     def command(self, arguments: Sequence[str]) -> list[str]:
@@ -226,21 +225,19 @@ def find_git_dir(path: Path) -> Path | None:
         return None
 
 
-class _Scratch:
-    """An empty git directory in the temporary folder, gone when nobody uses it any more."""
+_views: list[Path] = []
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="cartographer-view-"))
-        weakref.finalize(self, _remove, self.folder, os.getpid())
+
+def _empty() -> Path:
+    """An empty git directory in the temporary folder, one for this process and its copies; gone when the process ends."""
+    if not _views or not (_views[-1] / "HEAD").is_file():  # a program that runs for days may find its temporary files cleared away
+        folder = Path(tempfile.mkdtemp(prefix="cartographer-view-"))
+        Finalize(None, shutil.rmtree, args=(folder,), kwargs={"ignore_errors": True}, exitpriority=0)
         for name in ("objects", "refs"):
-            (self.folder / name).mkdir()
-        (self.folder / "HEAD").write_text("ref: refs/heads/none\n")
-
-
-def _remove(folder: Path, owner: int) -> None:
-    """Remove a temporary folder, unless this is a forked worker: the folder is its parent's."""
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
+            (folder / name).mkdir()
+        (folder / "HEAD").write_text("ref: refs/heads/none\n")
+        _views.append(folder)
+    return _views[-1]
 
 
 def objects_of(git_dir: Path) -> Git:
@@ -250,8 +247,7 @@ def objects_of(git_dir: Path) -> Git:
     configuration (a partial clone), git 2.39 to 2.45 ends when it meets one, whatever GIT_NO_LAZY_FETCH says.
     """
     objects = Path(Git(git_dir).text("rev-parse", "--git-path", "objects"))
-    scratch = _Scratch()
-    return Git(scratch.folder, objects=(Path.cwd() / objects).resolve(), scratch=scratch)
+    return Git(_empty(), objects=(Path.cwd() / objects).resolve())
 
 
 def _feed(pipe: object, data: bytes) -> None:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cartographer.atomic import can_exchange, complete, exchange
 from cartographer.errors import RenderError
 from cartographer.processes import can_fork, collector_at_rest
-from cartographer.progress import interrupts_are_ours
+from cartographer.progress import interrupts_held
 from cartographer.render import assets, outline, plan
 from cartographer.render.compiled import Compiled
 from cartographer.render.environment import create
@@ -241,32 +241,35 @@ def _print_beside(chunks: Sequence[Sequence[plan.Job]], progress: Progress, proc
     """Chunks, drawn by copies of this process from the first on, and by this process from the last on. The copies get a few at a time, and
     nothing is taken back: should one be killed then, Python 3.11 would forget to end the others.
     """
-    pool = ProcessPoolExecutor(processes - 1, mp_context=multiprocessing.get_context("fork"))
     waiting = deque(chunks)
     begun: list[tuple[Sequence[plan.Job], Future[list[Written]]]] = []
+    with interrupts_held() as answer:
+        pool = ProcessPoolExecutor(processes - 1, mp_context=multiprocessing.get_context("fork"))
 
-    def hand_out() -> None:
-        busy = sum(not drawn.done() for _, drawn in begun)
-        for _ in range(min(2 * (processes - 1) - busy, len(waiting))):
-            chunk = waiting.popleft()
-            begun.append((chunk, pool.submit(_print, chunk)))
+        def hand_out() -> None:
+            answer()
+            busy = sum(not drawn.done() for _, drawn in begun)
+            for _ in range(min(2 * (processes - 1) - busy, len(waiting))):
+                chunk = waiting.popleft()
+                begun.append((chunk, pool.submit(_print, chunk)))
 
-    try:
-        with warnings.catch_warnings(), interrupts_are_ours():
-            warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the children do not use it
-            hand_out()
-        while waiting:
-            chunk = waiting.pop()
-            yield from _print(chunk)
-            progress.step(len(chunk))
-            hand_out()
-        for chunk, drawn in begun:
-            yield from drawn.result()
-            progress.step(len(chunk))
-    except BrokenProcessPool as error:
-        raise RenderError("a process that draws pages ended before its time", hint="memory may be short: try fewer jobs") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the children do not use it
+                hand_out()
+            while waiting:
+                chunk = waiting.pop()
+                yield from _print(chunk)
+                progress.step(len(chunk))
+                hand_out()
+            for chunk, drawn in begun:
+                answer()
+                yield from drawn.result()
+                progress.step(len(chunk))
+        except BrokenProcessPool as error:
+            raise RenderError("a process that draws pages ended before its time", hint="memory may be short: try fewer jobs") from error
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _print(chunk: Sequence[plan.Job]) -> list[Written]:

@@ -6,16 +6,17 @@ from __future__ import annotations
 import gc
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from cartographer.errors import ScanError
 from cartographer.model.fact import FileFacts
 from cartographer.processes import can_fork
-from cartographer.progress import interrupts_are_ours
+from cartographer.progress import interrupts_held
 from cartographer.scan.cache import FactCache, decode, encode, key_of
 from cartographer.scan.one import scan_file
 
@@ -81,15 +82,16 @@ def gather_from(
         progress.stage("scanning", len(wanted))
         progress.step(len(wanted) - len(first))
     missing = [(path, keys[path], data) for path, data in read(sorted(first.values()))]
-    for part in _scanned(missing, workers):
-        cache.keep(part)
-        known.update(part)
-        if progress is not None:
-            progress.step(len(part))
+    with closing(_scanned(missing, workers)) as parts:
+        for part in parts:
+            cache.keep(part)
+            known.update(part)
+            if progress is not None:
+                progress.step(len(part))
     return FactBase({path: known[keys[path]] for path in sorted(blobs) if keys[path] in known})
 
 
-def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Iterator[list[tuple[str, bytes]]]:
+def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Generator[list[tuple[str, bytes]], None, None]:
     """Batches of results; big files first, so that no worker is left with the biggest at the end."""
     batches = _batches(files)
     if workers < 2 or len(files) < 20:
@@ -98,19 +100,21 @@ def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Iterator[list
         return
     forks = can_fork()
     _waiting[:] = batches if forks else []
-    # Facts have no cycles: the workers' collector would only walk millions of them in vain.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("fork" if forks else "spawn"), initializer=gc.disable)
-    try:
-        with warnings.catch_warnings(), interrupts_are_ours():
-            warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the copies do not use it
-            begun = deque(pool.submit(_scan_numbered, number) if forks else pool.submit(_scan_batch, batch) for number, batch in enumerate(batches))
-        while begun:  # no `map`: it takes back what a broken pool was to do, and then Python 3.11 forgets to end the other workers
-            yield begun.popleft().result()
-    except BrokenProcessPool as error:
-        raise ScanError("a process that scans ended before its time", hint="memory may be short: try fewer jobs") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-        _waiting.clear()
+    with interrupts_held() as answer:
+        # Facts have no cycles: the workers' collector would only walk millions of them in vain.
+        pool = ProcessPoolExecutor(workers, mp_context=get_context("fork" if forks else "spawn"), initializer=gc.disable)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the copies do not use it
+                begun = deque(pool.submit(_scan_numbered, number) if forks else pool.submit(_scan_batch, batch) for number, batch in enumerate(batches))
+            while begun:  # no `map`: it takes back what a broken pool was to do, and then Python 3.11 forgets to end the other workers
+                answer()
+                yield begun.popleft().result()
+        except BrokenProcessPool as error:
+            raise ScanError("a process that scans ended before its time", hint="memory may be short: try fewer jobs") from error
+        finally:
+            pool.shutdown(cancel_futures=True)
+            _waiting.clear()
 
 
 def _batches(files: list[tuple[str, str, bytes]]) -> list[list[tuple[str, str, bytes]]]:

@@ -82,6 +82,7 @@ def start(mini_repo, tmp_path):
     def call(out, *words, cache=tmp_path / "cache", jobs=1, tag=NEW, **options):
         command = [sys.executable, "-m", "cartographer", "build", tag, "--repo", str(mini_repo), "--out", str(out), "-j", str(jobs), *words]
         environment = {**os.environ, ENVIRONMENT: str(cache)}
+        options = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options}  # a background job ignores it, and what it starts too
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True, **options)
 
     return call

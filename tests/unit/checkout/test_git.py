@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import os
+import shutil
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -75,6 +78,34 @@ def test_blobs_are_read_in_order_and_missing_ones_told(repository: Path) -> None
     assert [blob for blob, _ in answers] == asked
     assert [data for _, data in answers[:4]] == [FILES[LIST], b"x = 1\n", None, None]
     reader.close()
+
+
+def test_the_view_of_the_objects_is_gone_with_its_process(repository: Path, tmp_path: Path) -> None:
+    """Also with a copy that makes the first one."""
+    program = """
+import sys
+from pathlib import Path
+from cartographer.checkout.git import objects_of
+from cartographer.processes import beside
+def ask():
+    view = objects_of(Path(sys.argv[1]))
+    assert view.git_dir == objects_of(Path(sys.argv[1])).git_dir
+    assert view.text("cat-file", "-t", sys.argv[2]) == "blob"
+    return str(view.git_dir)
+print(beside(ask).result(), ask())
+"""
+    words = [str(repository / ".git"), blob_id(FILES[LIST])]
+    told = subprocess.run([sys.executable, "-c", program, *words], env=os.environ | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True, check=True)
+    assert len({Path(folder).parent for folder in told.stdout.split()}) == 1
+    assert len(set(told.stdout.split())) == 2
+    assert list(tmp_path.glob("cartographer-view-*")) == []
+
+
+def test_a_view_that_was_cleared_away_is_made_again(repository: Path) -> None:
+    first = objects_of(repository / ".git").git_dir
+    assert first is not None
+    shutil.rmtree(first)
+    assert objects_of(repository / ".git").text("cat-file", "-t", blob_id(FILES[LIST])) == "blob"
 
 
 def test_an_abandoned_read_does_not_spoil_the_next(repository: Path) -> None:

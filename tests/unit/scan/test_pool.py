@@ -213,3 +213,39 @@ def test_killed_writers_leave_whole_batches(tmp_path: Path) -> None:
     assert cache.usable
     assert len(gather(files(2), cache, 1)) == 2
     cache.close()
+
+
+class Interrupting:
+    """A progress during whose steps Ctrl-C is pressed."""
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        pass
+
+    def step(self, done: int = 1) -> None:
+        if done:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def note(self, text: str) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def test_ctrl_c_while_results_are_taken_leaves_no_process_and_no_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_BATCH_BYTES", 100)
+    cache = FactCache(tmp_path / "facts.db")
+    threads = set(threading.enumerate())
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) as told:
+            gather(files(200), cache, 2, Interrupting())
+        # The error, and so every frame that it came through, is still held here, as it is where it is told to the user.
+        assert told.value is not None
+        assert multiprocessing.active_children() == []
+        assert set(threading.enumerate()) == threads
+        kept = len(list(cache.load([key_of(p, b) for p, b, _ in files(200)])))
+        assert 0 < kept < 200
+    finally:
+        signal.signal(signal.SIGINT, before)
+        cache.close()
