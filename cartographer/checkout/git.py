@@ -117,6 +117,7 @@ class Git:
         return subprocess.Popen(
             self.command(arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env=environment(network=self.network, objects=self.objects), pass_fds=self.keep,
+            process_group=0,  # Ctrl-C is not for it: where its answers end too early, something would be taken for missing
         )
 
     def run_with_progress(self, arguments: Sequence[str], report: Callable[[str], None], data: bytes = b"") -> list[str]:

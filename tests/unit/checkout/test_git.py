@@ -116,6 +116,25 @@ def test_an_abandoned_read_does_not_spoil_the_next(repository: Path) -> None:
     reader.close()
 
 
+def test_ctrl_c_does_not_end_the_git_that_answers(repository: Path) -> None:
+    """The terminal sends it to the whole group. Were git to end by it, the rest would look as if the clone lacked it."""
+    program = """
+import os, signal, sys
+from pathlib import Path
+from cartographer.checkout.blob_reader import BlobReader
+from cartographer.checkout.git import objects_of
+reader = BlobReader(objects_of(Path(sys.argv[1])))
+assert reader.read(sys.argv[2])
+git = reader._child
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.killpg(0, signal.SIGINT)
+assert reader.read(sys.argv[2])
+assert reader._child is git
+reader.close()
+"""
+    subprocess.run([sys.executable, "-c", program, str(repository / ".git"), blob_id(FILES[LIST])], start_new_session=True, check=True)
+
+
 def test_a_damaged_object_costs_only_itself(repository: Path, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     git(repository, "clone", "-q", "--no-local", str(repository), str(clone))
