@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cartographer.errors import CheckoutError
 from cartographer.model.backend import device_of_key
+from cartographer.model.operator import Origin
 from cartographer.store.verified import Outcome, Verified
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ json.dump({
 PLATFORM, VERSION, OURS = "platform", "version", "ours"
 _ENTRY = re.compile(r"(\w+)(?:\[alias\])?( \(inactive\))?: .*?\[([^\]]*)\]\s*$")
 _GENERATED_NODE = re.compile(r"[A-Z]\w*Backward\w*\d\w*")  # AddBackward0, ForeachPowBackward0, AliasBackward0_copy; not CopyBackwards, by hand
+_COUNTED = re.compile(r"_\d+$")
 _SLOT = re.compile(r"(\w+): (.*)\[([^\]]*)\]\s*$")
 
 
@@ -221,6 +223,7 @@ class _Judge:
 def _names(known: Mapping[str, Operator], running: Running, judge: _Judge) -> Section:
     differences: list[Difference] = []
     compared = hidden = 0
+    counted = {_COUNTED.sub("", name) for name in running.registrations.keys() - known.keys()}
     for name in sorted({*known, *running.registrations}):
         operator = known.get(name)
         if operator is not None and operator.build and name not in running.registrations:
@@ -233,6 +236,8 @@ def _names(known: Mapping[str, Operator], running: Running, judge: _Judge) -> Se
             differences.append(Difference("names", name, None, "registered", judge.cause()))
         elif name not in running.registrations:
             lacking = judge.lacks(operator.build, operator.extra.get("switches", "")) or all(judge.foreign(r.key) for r in operator.registrations)
+            # Python may count what it defines (torch/_native/registry.py); the packages that are installed there count too.
+            lacking = lacking or (operator.origin is Origin.PYTHON and _COUNTED.search(name) is not None and _COUNTED.sub("", name) in counted)
             differences.append(Difference("names", name, "defined", None, judge.cause(conditional=lacking)))
     return Section("operator names", compared, tuple(differences), hidden)
 

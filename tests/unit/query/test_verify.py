@@ -93,6 +93,15 @@ def test_what_a_cpu_build_without_a_library_lacks_is_platform():
     assert causes(compare([add(), packed], "2.6.0", running(parts=("cuda", "xnnpack")))) == [("prepacked::x", OURS)]
 
 
+def test_names_that_python_counts_differ_with_what_is_installed():
+    more = {"x::f_native_1": {"dump": "", "table": ""}, "x::h_1": {"dump": "", "table": ""}}
+    here = (Registration("CPU", "f", Origin.PYTHON),)
+    made = [Operator(f"x::{name}", "", origin, HERE, registrations=here) for name, origin in (("f_native_0", Origin.PYTHON), ("g_0", Origin.PYTHON), ("h_0", Origin.LIBRARY))]
+    found = causes(compare([add(), *made], "2.6.0", running(**more)))
+    assert [cause for what, cause in found if what == "x::f_native_0"] == [PLATFORM]
+    assert [cause for what, cause in found if what in {"x::g_0", "x::h_0"}] == [OURS, OURS]
+
+
 def differentiable(name, *nodes, row=1):
     return Operator(name, "", Origin.YAML, HERE, autograd=Autograd(nodes, Location("tools/autograd/derivatives.yaml", row)))
 
