@@ -30,7 +30,7 @@ from cartographer.link.expansions import Expansions
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
 from cartographer.link.index import bare
-from cartographer.link.overloads import Overloads, by_type, only_for_half
+from cartographer.link.overloads import Overloads, by_type, not_for_float
 from cartographer.link.plain import loops_over_elements
 from cartographer.link.sites import by_class
 
@@ -268,7 +268,7 @@ class CallGraph:
                 return targets
             if targets and not _constructor(targets[0]):
                 meant = sorted(self._overload(targets, spot), key=by_type)
-                return tuple(d for d in meant if not only_for_half(d) or only_for_half(meant[0]))[:6]
+                return tuple(d for d in meant if not not_for_float(d) or not_for_float(meant[0]))[:6]
         return tuple(m for c in general(self.names.classes(name, spot.scope)) if self.follows(c) for m in self._run(c, spot))
 
     def _overload(self, targets: tuple[Defined, ...], spot: Spot) -> tuple[Defined, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.arguments import split_template
 from cartographer.link.composites import argument_class, compatible
+from cartographer.link.conditions import value
 from cartographer.link.index import CLASSES, bare
 from cartographer.link.signatures import ANY, parameter_type, type_text
 from cartographer.link.variables import Variables
@@ -195,18 +196,62 @@ class Overloads:
         return any(d.fact.kind in CLASSES for d in self._bodies.index.named(name))
 
 
-# A result, or a parameter of the template, that exists for other types only: `std::enable_if_t<std::is_same_v<T, at::Half> || …, void>`.
-_ONLY_FOR = re.compile(r"enable_if(?:_t)?<\s*(?:std::)?is_(?:same(?:_v)?<\w+,\s*(?:at::|c10::)?(?:Half|BFloat16)>|reduced_floating_point(?:_v)?<)")
+_ENABLE_IF = re.compile(r"\benable_if(?:_t)?<")
+_TRAIT = re.compile(r"is_(reduced_floating_point|floating_point|complex|integral)(?:_v)?<.*>(?:::value)?", re.DOTALL)
+_EQUAL = re.compile(r"is_same(?:_v)?<(.*)>(?:::value)?", re.DOTALL)
+_ELEMENT = re.compile(r"float|double|Half|BFloat16|bool|u?int\d*(?:_t)?|complex<.*>")
+_OPMATH = re.compile(r"opmath_t|opmath_type<(\w+)>")
 
 
-def by_type(defined: Defined) -> bool:
+def by_type(defined: Defined) -> int:
     """Sort specialisations and overloads for one type each so that the one for float, which most people run, comes first."""
     special = defined.fact.specialization
     if special:
         return special.split(",")[0].strip() != "float"
-    return any(_WIDER.match(p) for p in defined.fact.parameters) or only_for_half(defined)
+    return 2 * not_for_float(defined) + any(_WIDER.match(p) for p in defined.fact.parameters)
 
 
-def only_for_half(defined: Defined) -> bool:
-    """Whether an overload of a template exists only for the 16-bit floating-point types."""
-    return "enable_if" in defined.fact.returns + defined.fact.template and _ONLY_FOR.search(f"{defined.fact.returns} {defined.fact.template}") is not None
+def not_for_float(defined: Defined) -> bool:
+    """Whether an overload of a template does not exist for float: its result, or a parameter of the template, exists for other types only,
+    as `std::enable_if_t<std::is_same_v<T, at::Half> || …, void>`.
+    """
+    if "enable_if" not in defined.fact.returns and "enable_if" not in defined.fact.template:
+        return False
+    return _for_float(defined.fact.returns) is False or _for_float(defined.fact.template) is False
+
+
+@lru_cache(maxsize=4096)
+def _for_float(text: str) -> bool | None:
+    """Whether the conditions in a type hold for float; None when one cannot be told."""
+    told = [value(_first_within(text, match.end()), _of_float) for match in _ENABLE_IF.finditer(text)]
+    return False if False in told else True if told and all(told) else None
+
+
+def _first_within(text: str, begin: int) -> str:
+    """The first of the template arguments that begin at a place in a text."""
+    depth = 0
+    for end in range(begin, len(text)):
+        if text[end] in "<(":
+            depth += 1
+        elif text[end] in ">)":
+            depth -= 1
+        if depth < 0 or (depth == 0 and text[end] == ","):
+            return text[begin:end]
+    return text[begin:]
+
+
+def _of_float(term: str) -> bool | None:
+    """Whether a trait holds for float, whose opmath type is itself (aten/src/ATen/OpMathType.h)."""
+    plain = _NAMESPACES.sub("", term).strip()
+    if (match := _TRAIT.fullmatch(plain)) is not None:
+        return match[1] == "floating_point"
+    names = [part.strip() for part in split_template(match[1])] if (match := _EQUAL.fullmatch(plain)) is not None else []
+    if len(names) != 2:
+        return None
+    for one, other in (names, reversed(names)):
+        if one.isidentifier() and not _ELEMENT.fullmatch(one):
+            if _ELEMENT.fullmatch(other):
+                return other == "float"
+            if (math := _OPMATH.fullmatch(other)) is not None and math[1] in (None, one):
+                return True
+    return None

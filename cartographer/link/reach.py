@@ -35,6 +35,7 @@ from cartographer.link.ways import (
     distinct,
     launching,
     others,
+    possible,
     switched,
     through,
     under,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
     from cartographer.link.sites import Site
+    from cartographer.model.fact import Call
 
 DEPTH = 9
 _HELPERS = 5  # helper functions between a body and an operator's call
@@ -193,7 +195,7 @@ class Search:
     def _helper(self, site: Site, start: Defined, depth: int, ways: list[Way], operators: list[OperatorCall], bound: Bound) -> None:
         aside, place, checking = self._aside(site), order(site), is_check(start.name)
         for rank, target in self._entered(site, start):
-            inner = self.reach(target, depth + 1, self.graph.binder.of(site.call, start, target, bound) if site.call is not None else ())
+            inner = self._within(site, start, target, depth, bound)
             extra = (_SPECIAL if target.specialised else 1.0) + 0.3 * (0 if site.base else rank) + aside + place
             extra += detour(target.name, checking=checking) - continued(start, target)
             if site.hands_on and launching(inner) is not None:
@@ -221,6 +223,17 @@ class Search:
             if not inner.operators or NEVER in site.asks or self._never(site, start):
                 continue
             operators.extend([OperatorCall(under(site, o.site), (target, *o.hops)) for o in inner.operators if len(o.hops) < _HELPERS])
+
+    def _within(self, site: Site, start: Defined, target: Defined, depth: int, bound: Bound) -> Reach:
+        """What a function reaches that a call enters, with the arguments and under the conditions of the call."""
+        call = site.call
+        inner = self.reach(target, depth + 1, self.graph.binder.of(call, start, target, bound) if call is not None else ())
+        return possible(inner, site.conditions, lambda: self._renamed(call, target)) if site.conditions and call is not None else inner
+
+    def _renamed(self, call: Call, target: Defined) -> frozenset[str]:
+        """The parameters of a function that a call does not fill with a variable of the same name."""
+        names = self.graph.bodies.of(target).parameters
+        return frozenset(names) - {a for name, a in zip(names, call.arguments, strict=False) if name == a.strip()}
 
     def _entered(self, site: Site, start: Defined) -> Iterable[tuple[int, Defined]]:
         """The functions that a call enters, with their ranks; of those for one type each the first stands for all."""

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_rare, is_switched, together
+from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_rare, is_switched, opposite, together
 from cartographer.link.costs import LATER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
     from cartographer.link.sites import Site
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 ASIDE = 30.0  # what a way costs more that a condition sends to another device
 KEPT = 14  # ways kept for each function
 CALLED = 60  # operator calls kept for each function
+_NAMES = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")
 
 
 class Way(NamedTuple):
@@ -81,6 +85,21 @@ def under(outer: Site, inner: Site) -> Site:
     if not outer.conditions and not outer.asks:
         return inner
     return inner._replace(asks=outer.asks | inner.asks, conditions=together(outer.conditions, inner.conditions))
+
+
+def possible(reach: Reach, outer: Conditions, renamed: Callable[[], frozenset[str]]) -> Reach:
+    """What a function reaches, without what the conditions around its call deny: `f` under `p == 2`, and in it a way under `!(p == 2)`.
+    `renamed` gives those of its parameters that are not what has the same name outside.
+    """
+    denied = frozenset(map(opposite, outer))
+    against = {c for site in (*(w.site for w in reach.ways), *(o.site for o in reach.operators)) for c in site.conditions if c in denied}
+    if against:
+        other = renamed()
+        against = {c for c in against if other.isdisjoint(_NAMES.findall(c))}
+    if not against:
+        return reach
+    ways = tuple(w for w in reach.ways if against.isdisjoint(w.site.conditions))
+    return reach._replace(ways=ways, operators=tuple(o for o in reach.operators if against.isdisjoint(o.site.conditions)))
 
 
 def launching(reach: Reach) -> Way | None:
