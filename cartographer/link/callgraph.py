@@ -282,7 +282,7 @@ class CallGraph:
         """What a functor runs; of several call operators the one that takes what it is called with: `Functor<true>()(self, dim)`.
         A graph is built by its constructor.
         """
-        runs = self.handed.runs(cls)
+        runs = self.handed.run_by(cls, spot)
         if not runs and self.device == "mps":
             return self.handed.constructors(cls)
         if len(runs) < 2 or spot.call.arguments or runs[0].name != "operator()":

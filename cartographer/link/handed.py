@@ -143,6 +143,17 @@ class Handed:
         methods = [d for d in self.index.methods.get((cls.path, cls.segments), ()) if cls.fact.start <= d.line <= cls.fact.end and self.names.has(d)]
         return tuple(d for d in methods if d.name == "operator()") or tuple(d for d in methods if d.name != cls.name)[:4]
 
+    def run_by(self, cls: Defined, spot: Spot) -> tuple[Defined, ...]:
+        """What a call that makes an object runs: what the functor runs, or the constructor alone where a method of the object is called
+        next, which is a call of its own: `KronImpl(self, other).kron()`.
+        """
+        runs = self.runs(cls)
+        if not runs or runs[0].name == "operator()":
+            return runs
+        names = {f".{d.name}" for d in self.index.methods.get((cls.path, cls.segments), ())}
+        following = (c for c in spot.inside.fact.calls[spot.order + 1 :] if spot.call.end_line <= c.line <= spot.call.end_line + 1)
+        return self.constructors(cls) if any(c.form == "method" and c.name in names for c in following) else runs
+
     def is_up_to(self, cls: Defined, spot: Spot, called: Callable[[str, Spot], tuple[tuple[Defined, ...], str]]) -> bool:
         """Whether a function of the tree that gets a class, or an object of it, calls its methods, and so decides which of them
         run: `GRUCell<CellParams>{}(input, hx, CellParams{…})`. `called` gives the methods that a call means.
