@@ -24,7 +24,7 @@ from cartographer.link.device import CPU_LOOPS, DRIVER, METAL_COPIES, METAL_REQU
 from cartographer.link.hierarchy import is_method
 from cartographer.link.holdings import Holdings
 from cartographer.link.index import FUNCTIONS, bare, is_source
-from cartographer.link.kinds import kinds_of, on_tensor
+from cartographer.link.kinds import Told, on_tensor
 from cartographer.link.lambdas import Held, held, where_called
 from cartographer.link.leading import Leading
 from cartographer.link.mentions import Mentions
@@ -198,7 +198,9 @@ class Bodies:
         if not tensors:
             return None
         others = tuple(a for n, a in enumerate(call.arguments) if n != call.arguments.index(tensors[0]))
-        return self.operators.called(replace(call, name=f"{tensors[0]}.{method}", form="method", arguments=others), {**around, **dict.fromkeys(tensors, "Tensor")})
+        written, known = replace(call, name=f"{tensors[0]}.{method}", form="method", arguments=others), {**around, **dict.fromkeys(tensors, "Tensor")}
+        called = self.operators.called(written, known)
+        return called if called is None or len(called.operators) < 2 else self._told_apart(called, written, known, defined)
 
     def _is_tensor(self, name: str, defined: Defined, around: Mapping[str, str]) -> bool:
         """Whether a parameter or a variable of a function is a tensor."""
@@ -239,7 +241,8 @@ class Bodies:
 
     def _told_apart(self, called: Called, call: Call, around: Mapping[str, str], defined: Defined) -> Called:
         """Of several operators that a call can mean those for the types of the local variables among its arguments."""
-        more = kinds_of(call.arguments, around, self.variables(defined), lambda name: self._is_tensor(name, defined, around))
+        told = Told(around, self.variables(defined), lambda name: self._is_tensor(name, defined, around), self.operators.of_base, self.index)
+        more = told.kinds(call.arguments)
         return (self.operators.called(call, {**around, **more}) if more else None) or called
 
     def _is_method(self, name: str) -> bool:

@@ -37,7 +37,7 @@ _ARGUMENTS = tuple((kind, re.compile(pattern)) for kind, pattern in (
     ("int[]", r"\.(sym_)?(sizes|strides)\(\)$"),
     ("int", r"\.(numel|dim|sym_numel|size)\(-?\d*\)$|\.(sym_)?storage_offset\(\)$|\.to(Long|Int)\(\)$"),
     ("float", r"\.to(Double|Float)\(\)$"),
-    ("Scalar", r"^(at::|c10::)?Scalar\("),
+    ("Scalar", r"^(at::|c10::)?Scalar\(|\.item\(\)$"),
     ("Storage", r"(\.|->)storage\(\)$"),
 ))  # fmt: skip
 _NOTE = re.compile(r"^/\*.*?\*/\s*")  # the name of a parameter, before the argument

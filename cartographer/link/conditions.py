@@ -33,6 +33,7 @@ _TYPED = 1.2  # the same of what runs for other types than the floating-point on
 _FEW = 2.5  # the same of what runs for tensors smaller than most
 _RARE = 1.0  # from this on hardly anybody's tensors are meant, the sides of a `switch` apart
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|QInt|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
+_FLOATS = re.compile(r"\bisFloatingType\(|== (?:(?:at|c10)::)?(?:ScalarType::|k)Float\b")
 # What most people's tensors are: of floats, in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and
 # fast kernels; the dimension that they ask for is the last one.
 _USUAL = re.compile(r"\A(?!.*<\w+, int).*is_same(?:_v)?<\w+, float>|contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
@@ -165,7 +166,12 @@ def is_rare(conditions: Conditions) -> bool:
 @lru_cache(maxsize=65536)
 def of_few_types(condition: str) -> bool:
     """Whether a condition cannot hold for the floating-point types that most tensors have."""
-    return value(condition, lambda term: False if _other_type(term) else None) is False
+    return _for_floats(condition) is False
+
+
+def _for_floats(condition: str) -> bool | None:
+    """Whether a condition holds for the floating-point types that most tensors have; None when types do not decide it."""
+    return value(condition, lambda term: False if _other_type(term) else True if _FLOATS.search(term) else None)
 
 
 def _other_type(said: str) -> bool:
@@ -186,6 +192,8 @@ def _weight(condition: str) -> float:
         return CASE
     if (known := few(said)) is not None:
         return (_UNUSUAL if denied else 0.0) if not known else 0.0 if denied else _FEW
+    if (floats := _for_floats(condition)) is not None:
+        return 0.0 if floats else _TYPED
     if not denied and _other_type(said):
         return _TYPED
     return 0.0 if denied or condition == "default" else _SPECIAL

@@ -41,6 +41,7 @@ _SET_TO = re.compile(r"(?<!\w)(\w++)\s*+=\s*+\*?\s*+\(?\s*+(?:at::)?\Z")
 _TYPE_BEFORE = re.compile(r"(?<![\w.>:])((?:const\s+)?(?:\w+::)*([A-Za-z_]\w*)(?:\s*<[^;{}()]*>)?[ \t]*[&*]*)[ \t]*[&*]*\Z")
 _STRING_SIDE = re.compile(r"if(?<!\wif)\s*\(\*?(\w+) == \"(\w[\w-]*)\"\)\s*\{([^{}]*)\}")
 _CONSTANT = re.compile(r"(?<![\w.>])(\w+) = (true|false|(?:\w+::)*[A-Z]\w+);")
+_COUNTED = re.compile(r"auto(?<!\wauto)\s+(\w+)\s*:\s*(?:c10::)?irange\(")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
@@ -155,6 +156,11 @@ class Variables:
     def bindings(self) -> dict[str, str]:
         """Names that take a tuple apart, by the function that gives it: `auto [a, b] = f(…);`."""
         return {name.strip(): m[2] for m in _BINDING.finditer(self.text) for name in m[1].split(",")}
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """Variables that count the rounds of a loop: `for (const auto i : c10::irange(n))`."""
+        return frozenset(_COUNTED.findall(self.text)) if "irange(" in self.text else frozenset()
 
     def last_member(self, name: str) -> str:
         """The last member that is called in the expression in brackets that a variable without a written type is set to:

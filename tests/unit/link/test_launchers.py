@@ -73,7 +73,7 @@ def test_vector_functions_of_mkl():
 def test_overloads_of_a_template_that_exist_for_half_types_only():
     half = "template <typename T, typename std::enable_if_t<is_reduced_floating_point_v<T>, int> = 0>\nvoid frame(T* x) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) { f(b); });\n}\n"
     plain = half.replace("is_reduced_floating_point_v<T>", "!is_reduced_floating_point_v<T>")
-    returned = "template <typename T>\nstd::enable_if_t<std::is_same_v<T, at::Half> || other, void>\nframe(T* x) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) { f(b); });\n}\n"
+    returned = "template <typename T>\nstd::enable_if_t<std::is_same_v<T, at::Half> || std::is_same_v<T, at::BFloat16>, void>\nframe(T* x) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) { f(b); });\n}\n"
     entry = "void f_cpu(const Tensor& self) {\n  frame<float>(x);\n}\n"
     for body, line in ((half + plain + entry, 7), (plain + half + entry, 3), (returned + plain + entry, 8)):
         assert [found for role, name, found in cpu(body) if name == "frame"] == [line]
