@@ -12,23 +12,17 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import multiprocessing
 import os
 import shutil
 import stat
 import time
-import warnings
-from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.atomic import can_exchange, complete, exchange
 from cartographer.errors import RenderError
-from cartographer.processes import can_fork, collector_at_rest
-from cartographer.progress import interrupts_held
+from cartographer.processes import ProcessEndedError, collector_at_rest, in_turns
 from cartographer.render import assets, outline, plan
 from cartographer.render.compiled import Compiled
 from cartographer.render.environment import create
@@ -228,48 +222,13 @@ def _print_all(work: Sequence[plan.Job], progress: Progress, processes: int) -> 
     heavy = [[job] for job in work if job.kind == "data"]
     light = [job for job in work if job.kind != "data"]
     chunks = heavy + [light[start : start + _CHUNK] for start in range(0, len(light), _CHUNK)]
-    if processes == 1 or len(chunks) < 2 or not can_fork():
-        for chunk in chunks:
-            yield from _print(chunk)
-            progress.step(len(chunk))
-        return
     with collector_at_rest():  # pages leave no cycles behind; a collector would only copy memory that is shared
-        yield from _print_beside(chunks, progress, processes)
-
-
-def _print_beside(chunks: Sequence[Sequence[plan.Job]], progress: Progress, processes: int) -> Iterator[Written]:
-    """Chunks, drawn by copies of this process from the first on, and by this process from the last on. The copies get a few at a time, and
-    nothing is taken back: should one be killed then, Python 3.11 would forget to end the others.
-    """
-    waiting = deque(chunks)
-    begun: list[tuple[Sequence[plan.Job], Future[list[Written]]]] = []
-    with interrupts_held() as answer:
-        pool = ProcessPoolExecutor(processes - 1, mp_context=multiprocessing.get_context("fork"))
-
-        def hand_out() -> None:
-            answer()
-            busy = sum(not drawn.done() for _, drawn in begun)
-            for _ in range(min(2 * (processes - 1) - busy, len(waiting))):
-                chunk = waiting.popleft()
-                begun.append((chunk, pool.submit(_print, chunk)))
-
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the children do not use it
-                hand_out()
-            while waiting:
-                chunk = waiting.pop()
-                yield from _print(chunk)
-                progress.step(len(chunk))
-                hand_out()
-            for chunk, drawn in begun:
-                answer()
-                yield from drawn.result()
-                progress.step(len(chunk))
-        except BrokenProcessPool as error:
+            for number, drawn in in_turns(lambda number: (number, _print(chunks[number])), len(chunks), min(processes, len(chunks)) - 1, here=True):
+                yield from drawn
+                progress.step(len(chunks[number]))
+        except ProcessEndedError as error:
             raise RenderError("a process that draws pages ended before its time", hint="memory may be short: try fewer jobs") from error
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def _print(chunk: Sequence[plan.Job]) -> list[Written]:

@@ -3,20 +3,13 @@
 
 from __future__ import annotations
 
-import gc
-import warnings
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from cartographer.errors import ScanError
 from cartographer.model.fact import FileFacts
-from cartographer.processes import can_fork
-from cartographer.progress import interrupts_held
+from cartographer.processes import ProcessEndedError, in_turns
 from cartographer.scan.cache import FactCache, decode, encode, key_of
 from cartographer.scan.one import scan_file
 
@@ -48,13 +41,6 @@ class FactBase(Mapping[str, FileFacts]):
 
     def __contains__(self, path: object) -> bool:
         return path in self._encoded
-
-
-_waiting: list[list[tuple[str, str, bytes]]] = []  # filled before the processes are forked: they find the files here, none is sent
-
-
-def _scan_numbered(number: int) -> list[tuple[str, bytes]]:
-    return _scan_batch(_waiting[number])
 
 
 def _scan_batch(batch: list[tuple[str, str, bytes]]) -> list[tuple[str, bytes]]:
@@ -95,26 +81,12 @@ def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Generator[lis
     """Batches of results; big files first, so that no worker is left with the biggest at the end."""
     batches = _batches(files)
     if workers < 2 or len(files) < 20:
-        for batch in batches:
-            yield _scan_batch(batch)
+        yield from map(_scan_batch, batches)
         return
-    forks = can_fork()
-    _waiting[:] = batches if forks else []
-    with interrupts_held() as answer:
-        # Facts have no cycles: the workers' collector would only walk millions of them in vain.
-        pool = ProcessPoolExecutor(workers, mp_context=get_context("fork" if forks else "spawn"), initializer=gc.disable)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # a progress bar's thread runs; the copies do not use it
-                begun = deque(pool.submit(_scan_numbered, number) if forks else pool.submit(_scan_batch, batch) for number, batch in enumerate(batches))
-            while begun:  # no `map`: it takes back what a broken pool was to do, and then Python 3.11 forgets to end the other workers
-                answer()
-                yield begun.popleft().result()
-        except BrokenProcessPool as error:
-            raise ScanError("a process that scans ended before its time", hint="memory may be short: try fewer jobs") from error
-        finally:
-            pool.shutdown(cancel_futures=True)
-            _waiting.clear()
+    try:
+        yield from in_turns(lambda number: _scan_batch(batches[number]), len(batches), workers)
+    except ProcessEndedError as error:
+        raise ScanError("a process that scans ended before its time", hint="memory may be short: try fewer jobs") from error
 
 
 def _batches(files: list[tuple[str, str, bytes]]) -> list[list[tuple[str, str, bytes]]]:

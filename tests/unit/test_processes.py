@@ -168,3 +168,64 @@ def test_dataclasses_travel_as_they_are():
 def test_a_dataclass_is_sent_without_its_own_way_of_being_sent():
     assert b"_restored" in processes.packed(Place("a.cpp", 1))
     assert b"_restored" not in processes.packed(Loose("a.cpp", 1))
+
+
+def in_order(*arguments, **options):
+    return sorted(processes.in_turns(*arguments, **options))
+
+
+@pytest.mark.parametrize("here", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 499, 500, 501, 2300])
+def test_each_number_has_one_turn(count, here):
+    assert in_order(lambda number: number * 2, count, 3, here=here) == [number * 2 for number in range(count)]
+    assert multiprocessing.active_children() == []
+
+
+def test_turns_are_taken_by_copies_and_by_this_process():
+    def work(number):
+        time.sleep(0.01)
+        return os.getpid()
+
+    elsewhere = set(processes.in_turns(work, 40, 2))
+    assert len(elsewhere) == 2
+    assert os.getpid() not in elsewhere
+    assert os.getpid() in set(processes.in_turns(work, 40, 2, here=True))
+
+
+class OddError(Exception):
+    def __init__(self, *, needed):
+        super().__init__(f"odd {needed}")
+
+
+@pytest.mark.parametrize(("error", "told", "words"), [(OSError(28, "full"), OSError, "full"), (OddError(needed=3), RuntimeError, "OddError: odd 3")])
+def test_what_work_raises_in_a_copy_is_raised_here(error, told, words):
+    def work(number):
+        if number == 7:
+            raise error
+        return number
+
+    with pytest.raises(told, match=words):
+        in_order(work, 60, 2)
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("here", [False, True])
+def test_a_copy_that_is_killed_is_one_error_and_the_others_end(here):
+    mine = os.getpid()
+
+    def work(number):
+        if os.getpid() != mine and number > 5:
+            os.kill(os.getpid(), 9)
+        time.sleep(0.01)
+        return number
+
+    with pytest.raises(processes.ProcessEndedError):
+        in_order(work, 60, 3, here=here)
+    assert multiprocessing.active_children() == []
+
+
+def test_turns_that_nobody_wants_any_more_end_the_copies():
+    turns = processes.in_turns(lambda number: bytes(1_000_000), 60, 2)
+    next(turns)
+    turns.close()
+    assert multiprocessing.active_children() == []
