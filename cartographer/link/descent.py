@@ -7,6 +7,7 @@ forward and backward apart. Names never invent a way, they only order those that
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,8 @@ FAR = 20.0  # a way that costs more leads to another device
 _QUEUED = frozenset(("launch", "library"))  # what runs in the order in which it is called
 CARRIED = 3  # functions that bear an operator's name, where nothing else is known of its work
 
+_PART = re.compile(r"(?:_(?:out|impl|internal|template|helper|common))*")  # of a function's name, after an operator's
+
 
 @dataclass
 class Descent:
@@ -79,7 +82,8 @@ class Descent:
             return Below(once(self._virtual(defined, key) or self._carried_on(defined, operator, key)))
         ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined, self._stem(operator.base))
         if composite:
-            near = [w for w in ways if w.site.kind in ("stub", "launch", "library") and len(w.hops) <= 1]
+            told = [w for w in ways if w.site.kind in ("stub", "launch", "library")]
+            near = [w for w in told if len(w.hops) <= 1 or all(_of(h, operator) for h in w.hops)] if reach.operators else told
             steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self.callees.shown(reach.operators, defined, key), *self.callees.for_others(reach.operators, defined, key)]))
         plain = [w for w in ways if w.site.kind == PLAIN]
@@ -341,3 +345,9 @@ def _own_types(ways: list[Way], start: Defined) -> bool:
     """Whether a body, or a function of its file that it calls, switches over types whatever the case."""
     switch = next((way for way in ways if way.site.kind == "dispatch"), None)
     return switch is not None and switch.at.path == start.path and weight(switch.site.conditions) == 0
+
+
+def _of(hop: Defined, operator: Operator) -> bool:
+    """Whether a function's name says that it does the work of an operator: `norm`, `_norm` and `norm_out_impl` of `norm`."""
+    name, base = hop.name.strip("_"), operator.base.strip("_")
+    return name.startswith(base) and _PART.fullmatch(name, len(base)) is not None

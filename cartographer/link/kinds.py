@@ -25,7 +25,7 @@ _OF_OPERATOR = re.compile(r"at::\w+|\w+(?:\.|->)\w+|\.\w+")  # what may be calle
 _ELEMENT = re.compile(r"(\w+)\[[^\[\]]*\]")
 _CALL = re.compile(r"((?:\w+::)*\w+)\(")
 _LAST_CALL = re.compile(r"[\w)\]]\.(\w+)(?=\()")
-_ARITHMETIC = re.compile(r"[\w\s.+\-*/()]*[\w)]\s*[-+*/][\w\s.+\-*/()]*")
+_ARITHMETIC = re.compile(r"[\w\s.+\-*/()]*[\w.)]\s*[-+*/][\w\s.+\-*/()]*")
 _OPERAND = re.compile(r"(?<![\w.])(?:([A-Za-z_]\w*)|(\d[\w.]*|\.\d\w*))")
 _CAST = re.compile(r"static_cast<\s*(?:(double|float)|int\d*(?:_t)?)\s*>\(|(?:c10::)?(pi)<(?:double|float)>")
 _STORAGE = re.compile(r"\b(?:static|inline|virtual|constexpr|extern|[A-Z][A-Z0-9]*_[A-Z_]+)\b")
@@ -55,6 +55,8 @@ class Told:
         return found
 
     def _kind(self, text: str) -> str:
+        if "?" in text:
+            return ""  # either side
         if text.isidentifier():
             return self.around.get(text) or self._of_variable(text)
         if (match := _ELEMENT.fullmatch(text)) is not None:

@@ -86,7 +86,11 @@ class Overloads:
         self._bodies = bodies
 
     def meant(self, targets: Sequence[Defined], arguments: Sequence[str], spot: Spot) -> tuple[Defined, ...]:
-        """The functions whose parameters take the arguments best; all where the types do not tell them apart."""
+        """The functions whose parameters take the arguments best; all where the types do not tell them apart. Template arguments, where
+        the call has any, are for templates alone.
+        """
+        if spot.call.template and spot.call.form == "call":
+            targets = [d for d in targets if d.name != bare(spot.call.name) or self._is_template(d)] or targets
         lists = {d.fact.parameters for d in targets}
         if len(lists) < 2 or not arguments or any("..." in p or p.isupper() for parameters in lists for p in parameters):
             return tuple(targets)
@@ -98,6 +102,10 @@ class Overloads:
         scores = [sum(row) for row in zip(*told, strict=True)] if told else [_NOT]
         best = max(scores)
         return tuple(targets) if best < 0 else tuple(d for d, score in zip(targets, scores, strict=True) if score == best)
+
+    def _is_template(self, defined: Defined) -> bool:
+        """Whether a function is a template, or a specialisation of one: `template <> float dot_impl(…)`."""
+        return bool(defined.fact.template or defined.specialised) or "".join(self._bodies.lines(defined.path, defined.fact.start, defined.fact.start)).lstrip().startswith("template")
 
     def _scores(self, types: Sequence[Type | None], defined: Defined) -> list[int]:
         """How well each parameter takes its argument."""

@@ -254,7 +254,8 @@ class _Directives:
         parameters = None
         if m.group(2) is not None:
             parameters = tuple(p for p in (folded(p.replace("\\", " ")) for p in m.group(2)[1:-1].split(",")) if p)
-        body = "\n".join(line.rstrip().removesuffix("\\").rstrip() for line in text[m.end() :].split("\n")).rstrip()
+        before = "\n" * text.count("\n", 0, m.end())  # a parameter list may run over lines: those of the body keep their places
+        body = before + "\n".join(line.rstrip().removesuffix("\\").rstrip() for line in text[m.end() :].split("\n")).rstrip()
         # The keyword's line and the name's line are the same in practice.
         hash_line = self._line(start + len(self.code[start:rest]) - len(self.code[start:rest].lstrip()))
         self._open.setdefault(m.group(1), []).append(len(self.macros))

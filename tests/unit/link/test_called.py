@@ -337,3 +337,17 @@ Tensor join_quantized(const Tensor& self) {
     f = replace(f, registrations=(*f.registrations, Registration("QuantizedCPU", "at::native::join_quantized", Origin.YAML)), dispatch={"CPU": "kernel", "QuantizedCPU": "kernel"})
     assert ("calls", "join", 10) in steps(files, f, key="QuantizedCPU")
     assert "calls" not in [role for role, _, _ in steps(files, f, key="CPU")]
+
+
+def test_an_object_made_for_one_method_runs_its_constructor_and_that_method():
+    cls = ("struct Impl {\n  Impl(const Tensor& self) {\n    x = at::exp(self);\n  }\n  Tensor one() {\n    return at::sin(x);\n  }\n"
+           "  Tensor other() {\n    return at::cos(x);\n  }\n  Tensor x;\n};\n")
+    more = [operator(f"{name}(Tensor self) -> Tensor", "CPU", f"at::native::{name}_cpu") for name in ("exp", "sin", "cos")]
+    f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_cpu")
+
+    def called(line):
+        maker, _ = made({N + "F.cpp": f"namespace at::native {{\n{cls}Tensor f_cpu(const Tensor& self) {{\n  {line}\n}}\n}}\n"}, f, *more)
+        return sorted({s.symbol for s in maker.chain(f, "CPU").steps if s.role == "calls"})
+
+    assert called("return Impl(self).one();") == ["at::exp", "at::sin"]
+    assert called("return Impl(self).other();") == ["at::cos", "at::exp"]

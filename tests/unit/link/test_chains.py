@@ -343,3 +343,20 @@ def test_a_registration_may_name_what_a_using_brings_from_a_namespace_inside_its
     conv = operator("make(Tensor a) -> Tensor", "CPU", "at::native::xnnpack::make", Origin.LIBRARY, place=place)
     maker, _ = made(files, conv)
     assert [(s.path, s.line) for s in maker.chain(conv, "CPU").steps] == [(N + "xnnpack/Conv.cpp", 2)]
+
+
+def test_a_composite_that_enters_others_of_its_name_goes_on_to_their_stub():
+    """As `norm` did through `_norm` and `norm_out` when operators were not structured yet; other functions may only ask something."""
+    stub = ("DEFINE_DISPATCH(norm_stub);\nstatic void {0}(const Tensor& self) {{\n  norm_stub(kCPU, self);\n  at::zero(self);\n}}\n"
+            "static void _norm(const Tensor& self) {{\n  {0}(self);\n}}\nvoid norm(const Tensor& self) {{\n  _norm(self);\n}}\n")
+    kernel = "namespace at::native {\nvoid norm_kernel(const Tensor& self) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) {\n    g(b);\n  });\n}\nREGISTER_DISPATCH(norm_stub, &norm_kernel);\n}\n"
+    f = operator("norm(Tensor self) -> Tensor", "CompositeImplicitAutograd", "at::native::norm", outcome="math kernel")
+    zero = operator("zero(Tensor self) -> Tensor", "CPU", "at::native::zero_cpu")
+
+    def roles(name):
+        files = {N + "F.cpp": f"namespace at::native {{\n{stub.format(name)}}}\n", N + "cpu/K.cpp": kernel}
+        return [(role, symbol) for role, symbol, _ in steps(files, f, zero, key="CPU")]
+
+    assert ("stub", "norm_stub") in roles("norm_out")
+    assert ("kernel", "norm_kernel") in roles("norm_out")
+    assert ("stub", "norm_stub") not in roles("ask")

@@ -112,3 +112,11 @@ def test_beside_a_tensor_of_the_layout_others_may_be_dense():
     assert rule_out((asked, "a.layout() == kStrided"), SPARSE)
     assert rule_out(("!(a.layout() == kStrided)", other), SPARSE)
     assert rule_out((asked, other), CPU)
+
+
+def test_conditions_on_types_are_weighed_as_a_whole():
+    floats = ("isFloatingType(dtype) || isComplexType(dtype)", "dtype == ScalarType::Float || dtype == ScalarType::Double", "!(isIntegralType(dtype, false) || dtype == kBool)")
+    for condition in floats:
+        assert weight((condition,)) == 0
+        assert weight((f"!({condition})",)) > 1
+    assert weight(("isComplexType(dtype) || other",)) > 1  # nothing known of the other side

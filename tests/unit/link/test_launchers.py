@@ -4,6 +4,8 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
 from sources import N, made, operator, steps
 
@@ -123,3 +125,18 @@ def test_a_launcher_may_hand_on_what_it_is_handed_to_a_library():
             "void f_cuda(const Tensor& self) {\n  scan(data, Sum{}, 8);\n}\n")  # fmt: skip
     found = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))
     assert [s for role, s, _ in found if role in ("device", "library")] == ["Sum", "last", "ExclusiveScan"]
+
+
+@pytest.mark.parametrize(("trait", "double"), [
+    ("std::is_same_v<T, at::opmath_type<T>>", False), ("std::is_same_v<T, float> || std::is_same_v<T, double>", True), ("std::is_floating_point_v<T>", False), ("!c10::is_complex<T>::value", False),
+])
+def test_overloads_of_a_template_that_exist_for_float(trait, double):
+    """Whatever stands first, and though a parameter that is no element be a double."""
+    head = "template <typename T>\nstd::enable_if_t<{}, void>\nframe(T* x{}) {{\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) {{ f(b); }});\n}}\n"
+    more, given = (", const double rate", ", 0.1") if double else ("", "")
+    ours, theirs = head.format(trait, more), head.format(f"!({trait})", more)
+    entry = f"void f_cpu(const Tensor& self) {{\n  frame<float>(x{given});\n}}\n"
+    for body, line in ((ours + theirs + entry, 4), (theirs + ours + entry, 9)):
+        assert [found for role, name, found in cpu(body) if name == "frame"] == [line]
+    unknown = head.format("fits<T>()", more) + head.format("!fits<T>()", more) + entry
+    assert [found for role, name, found in cpu(unknown) if role == "device"] == [5, 10]

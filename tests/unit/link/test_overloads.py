@@ -87,3 +87,14 @@ def test_a_literal_becomes_one_kind_of_number_no_sooner_than_another():
     two = "void run(const Tensor& t, int64_t n) { a<<<8, 8>>>(t); }\nvoid run(const Tensor& t, float x) { b<<<8, 8>>>(t); }\n"
     assert entered(f"{two}void f_cuda(const Tensor& self) {{\n  run(self, 1);\n}}\n") == ["a", "b"]
     assert entered(f"{two}void f_cuda(const Tensor& self) {{\n  run(self, 1.5f);\n}}\n") == ["b"]
+
+
+@pytest.mark.parametrize(("call", "kernels"), [("run<float>(self, 1)", ["a"]), ("run(self, 1)", ["b"])])
+def test_template_arguments_are_for_templates_alone(call, kernels):
+    both = "template <typename T> void run(const Tensor& t, T w) { a<<<8, 8>>>(t); }\nvoid run(const Tensor& t, int w) { b<<<8, 8>>>(t); }\n"
+    assert entered(f"{both}void f_cuda(const Tensor& self) {{\n  {call};\n}}\n") == kernels
+
+
+def test_a_specialisation_without_its_arguments_is_a_template_too():
+    both = "template <typename T> void run(T* w) { a<<<8, 8>>>(w); }\ntemplate <>\nvoid run(float* w) { b<<<8, 8>>>(w); }\n"
+    assert "b" in entered(f"{both}void f_cuda(const Tensor& self) {{\n  run<float>(x);\n}}\n")

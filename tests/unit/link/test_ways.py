@@ -4,6 +4,8 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
 from sources import N, made, operator, steps
 
@@ -230,3 +232,14 @@ def test_a_part_of_the_name_that_is_another_operators_tells_what_the_work_is():
     others = [operator("fold_scale(Tensor self) -> Tensor", "CPU", "at::native::fold_scale")]
     assert [s for role, s, _ in steps(files, f, key="CPU") if role == "kernel"] == ["tidy_stats"]
     assert [s for role, s, _ in steps(files, f, *others, key="CPU") if role == "kernel"] == ["fold_scale_rows"]
+
+
+INNER = "static void inner(const Tensor& self, int p) {{\n  if ({}) {{\n    at::mul(self, 2);\n  }} else {{\n    a<<<8, 8>>>(self);\n  }}\n}}\n"
+
+
+@pytest.mark.parametrize(("asked", "argument", "reached"), [("p == 2", "p", False), ("p == 2", "p - 1", True), ("q == 2", "p", True)])
+def test_what_the_conditions_around_a_call_deny_is_not_reached_through_it(asked, argument, reached):
+    body = f"__global__ void a(int* p) {{}}\n{INNER.format(asked)}void f_cuda(const Tensor& self, int p) {{\n  if (p == 2) {{\n    inner(self, {argument});\n  }}\n}}\n"
+    f = operator("f(Tensor self, int p) -> Tensor", "CUDA", "at::native::f_cuda")
+    found = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
+    assert (("device", "a", 2) in found) is reached

@@ -74,3 +74,9 @@ def test_conditions() -> None:
     assert holds_on_main_build("!defined(USE_ROCM) && (CUDA_VERSION >= 11000 || X)")
     assert not holds_on_main_build("defined(USE_ROCM)")
     assert not holds_on_main_build("(" * 5 + "_WIN32" + ")" * 5)
+
+
+def test_a_parameter_list_over_lines_moves_the_body_not_its_lines() -> None:
+    source = prepare(b"#define RUN(A, \\\n            B) \\\n  f<A>(B);\n#define ONE(A, B) f(A); \\\n  g(B);\n#define BARE \\\n  h();\n")
+    lines = {m.name: [n for n, line in enumerate(m.body.split("\n"), m.line) if line.strip()] for m in source.macros}
+    assert lines == {"RUN": [3], "ONE": [4, 5], "BARE": [7]}
