@@ -34,7 +34,8 @@ _FEW = 2.5  # the same of what runs for tensors smaller than most
 _RARE = 1.0  # from this on hardly anybody's tensors are meant, the sides of a `switch` apart
 _OTHER_TYPE = re.compile(r"is(?:Integral|Complex|ReducedFloating|Bits|Quantized|QInt|Float8)\w*\(|\bis_(?:integral|complex)|(?:ScalarType::|\bk)(?:Bool|Half|BFloat16|Complex\w+|Byte|Char|Short|Int|Long|Bits\w*|Float8\w*)\b")
 _FLOATS = re.compile(r"\bisFloatingType\(|== (?:(?:at|c10)::)?(?:ScalarType::|k)Float\b")
-# What most people's tensors are: of floats, in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and
+_MASK = re.compile(r"\w*mask[\w.()]* == (?:(?:at|c10)::)?(?:ScalarType::|k)Bool")
+# What most people's tensors are: of floats (masks of booleans), in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and
 # fast kernels; the dimension that they ask for is the last one.
 _USUAL = re.compile(r"\A(?!.*<\w+, int).*is_same(?:_v)?<\w+, float>|contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _LEAST_MANY, _MOST_FEW = 8, 512  # to have fewer elements than a number between these is unusual, to have more is usual
@@ -164,6 +165,13 @@ def is_rare(conditions: Conditions) -> bool:
 
 
 @lru_cache(maxsize=65536)
+def converts(conditions: Conditions) -> bool:
+    """Whether conditions hold only for tensors of different types: `!(dtype == iter.dtype(1))`."""
+    told = ((_ONE_TYPE.search(said), denied) for said, denied in map(without_negations, conditions))
+    return any(match is not None and (match[1] == "!") is not denied for match, denied in told)
+
+
+@lru_cache(maxsize=65536)
 def of_few_types(condition: str) -> bool:
     """Whether a condition cannot hold for the floating-point types that most tensors have."""
     return _for_floats(condition) is False
@@ -171,7 +179,7 @@ def of_few_types(condition: str) -> bool:
 
 def _for_floats(condition: str) -> bool | None:
     """Whether a condition holds for the floating-point types that most tensors have; None when types do not decide it."""
-    return value(condition, lambda term: False if _other_type(term) else True if _FLOATS.search(term) else None)
+    return value(condition, lambda term: True if _MASK.fullmatch(term) else False if _other_type(term) else True if _FLOATS.search(term) else None)
 
 
 def _other_type(said: str) -> bool:

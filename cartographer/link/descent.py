@@ -15,7 +15,7 @@ from cartographer.link.arguments import member
 from cartographer.link.bodies import LITERALS
 from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
-from cartographer.link.conditions import is_rare, is_switched, weight
+from cartographer.link.conditions import converts, is_rare, is_switched, weight
 from cartographer.link.defaults import by_default, parameter_names
 from cartographer.link.device import METAL_REQUESTS
 from cartographer.link.generated import ufunc_kernel
@@ -54,6 +54,7 @@ FAR = 20.0  # a way that costs more leads to another device
 _QUEUED = frozenset(("launch", "library"))  # what runs in the order in which it is called
 CARRIED = 3  # functions that bear an operator's name, where nothing else is known of its work
 
+_GOES_ON, _MORE = "goes on, not shown here", "further ways are not shown"  # where a chain would be too long
 _PART = re.compile(r"(?:_(?:out|impl|internal|template|helper|common))*")  # of a function's name, after an operator's
 
 
@@ -180,8 +181,9 @@ class Descent:
         library = main.site.kind == "library"  # what runs without it is told in full
         blocks: list[list[Step]] = []
         further: list[list[Step]] = []
+        cut = False
         for way in others:
-            if sum(map(len, blocks)) > room:
+            if cut := sum(map(len, blocks)) > room:
                 break
             if way.registration is None:
                 blocks.append([*self._end_of(way, start)])
@@ -191,13 +193,16 @@ class Descent:
             kernel = self._kernel_of(way.registration, operator, key, full=usual)
             short = len(kernel) if library and usual else 1
             blocks.append([*stub_steps(way.site, way.registration), *kernel[:short]])
-            further.append(kernel[short:SECOND])
+            further.append(kernel[short:])
             library = False
         room -= sum(map(len, blocks)) + SPARED
-        for block, more in zip(blocks, further, strict=True):
-            yield from block
-            yield from more[: max(0, room)]
-            room -= len(more)
+        for number, (block, more) in enumerate(zip(blocks, further, strict=True), 1):
+            yield from block[:-1]
+            shown = [*block[-1:], *_shortened(more, min(room, SECOND - 1))]
+            yield from shown[:-1]
+            notes = (_GOES_ON if len(shown) <= len(more) else "", _MORE if cut and number == len(blocks) else "")
+            yield from (replace(s, note="; ".join(filter(None, (s.note, *notes)))) for s in shown[-1:])
+            room -= len(more[: SECOND - 1])
 
     def _runners(self, way: Way, start: Defined, device: str) -> Iterator[tuple[int, Step]]:
         """The function of the file that is handed the block in which a graph is built, and runs it: `binaryOpTensor(…,
@@ -302,6 +307,8 @@ class Descent:
         reach = self.tree.search(key).reach(kernel)
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel, self._stem(operator.base))
         ways.sort(key=lambda w: w.site.kind == PLAIN)
+        number = next((n for n, w in enumerate(ways) if not converts(w.site.conditions) and w.site.kind != PLAIN), 0)
+        ways[: number + 1] = [*ways[number : number + 1], *ways[:number]]  # copies between types come after those of one
         if not ways or ways[0].site.kind == PLAIN:
             onward = self.callees.onward(reach.operators, kernel, operator, key)
             calls = self.callees.shown(reach.operators, kernel, key)
@@ -339,6 +346,12 @@ def _without(steps: Iterable[Step], others: Iterable[Step]) -> list[Step]:
     """Steps without those that stand among others, whatever their notes and conditions."""
     taken = {(s.role, s.symbol, s.path, s.line) for s in others}
     return [s for s in steps if (s.role, s.symbol, s.path, s.line) not in taken]
+
+
+def _shortened(steps: list[Step], most: int) -> list[Step]:
+    """As many of the first steps of a way, the code on the device among them."""
+    end = next((n for n, step in enumerate(steps) if step.role in ("device", "library")), 0)
+    return [*steps[: most - 1], steps[end]] if end >= most > 0 else steps[: max(0, most)]
 
 
 def _own_types(ways: list[Way], start: Defined) -> bool:

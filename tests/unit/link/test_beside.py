@@ -130,3 +130,24 @@ def test_a_stub_that_only_empty_tensors_take_is_told_in_short_beside_a_library()
         body = f"void f_entry(const Tensor& self) {{\n  if ({question}) {{\n    f_stub(kCPU, self);\n    return;\n  }}\n  sgemm_(self);\n}}\n"
         found = steps({N + "cpu/F.cpp": f"namespace at::native {{\n{STUB.replace('void f_kernel(const Tensor& t) {}' + chr(10), loop)}{body}}}\n"}, f, key="CPU")
         assert [s for role, s, _ in found if role not in ("entry", "registration")] == ends
+
+
+def test_where_a_chain_would_be_too_long_it_says_so_and_keeps_the_code_on_the_device():
+    hops = "".join(f"void h{n}(const Tensor& t) {{\n  h{n - 1}(t);\n}}\n" for n in range(1, 7))
+    last = "void h0(const Tensor& t) {\n  at::parallel_for(0, 8, 1, [&](int64_t a, int64_t b) {\n    g(a);\n  });\n}\n"
+    second = "DEFINE_DISPATCH(g_stub);\nvoid g_kernel(const Tensor& t) {\n  h6(t);\n}\nREGISTER_DISPATCH(g_stub, &g_kernel)\n"
+    many = "".join(f"DEFINE_DISPATCH(s{n}_stub);\nvoid s{n}_kernel(const Tensor& t) {{\n  all_of_it(t);\n}}\nREGISTER_DISPATCH(s{n}_stub, &s{n}_kernel)\n" for n in range(8))
+
+    def notes(ways):
+        body = f"{last}{hops}{second}{many}void f_entry(const Tensor& self) {{\n  if (a) {{\n    f_stub(kCPU, self);\n  }}\n{ways}}}\n"
+        f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_entry")
+        maker, _ = made({N + "cpu/F.cpp": f"namespace at::native {{\n{STUB}{LOOP}{body}}}\n"}, f)
+        return [(s.role, s.symbol.rpartition("::")[2], s.note) for s in maker.chain(f, "CPU").steps]
+
+    found = notes("  else {\n    g_stub(kCPU, self);\n  }\n")
+    assert found[-1] == ("device", "lambda", "runs in parallel_for; goes on, not shown here")
+    assert ("kernel", "h6", "") in found
+    found = notes("".join(f"  else if (k{n}) {{\n    s{n}_stub(kCPU, self);\n  }}\n" for n in range(8)))
+    assert found[-1][2].endswith("further ways are not shown")
+    assert sum("further ways" in note for _, _, note in found) == 1
+    assert all("not shown" not in note for _, _, note in notes(""))

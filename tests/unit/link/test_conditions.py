@@ -5,6 +5,7 @@ from cartographer.link.conditions import (
     CASE,
     alternatives,
     around,
+    converts,
     either,
     has_rivals,
     holds,
@@ -120,3 +121,12 @@ def test_conditions_on_types_are_weighed_as_a_whole():
         assert weight((condition,)) == 0
         assert weight((f"!({condition})",)) > 1
     assert weight(("isComplexType(dtype) || other",)) > 1  # nothing known of the other side
+
+
+def test_masks_are_of_booleans_and_copies_between_types_are_told():
+    assert weight(("mask_dtype == ScalarType::Bool",)) == 0
+    assert weight(("!(mask_dtype == ScalarType::Bool)",)) > 1
+    assert weight(("dtype == ScalarType::Bool",)) > 1
+    assert converts(("other", "!(dtype == iter.dtype(1))"))
+    assert converts(("dtype != src.scalar_type()",))
+    assert not converts(("dtype == iter.dtype(1)", "!(dtype == kBool)"))
