@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cartographer.patterns import possessive
 from cartographer.scan.backwards import NO_CALLS, NOT_TYPES, NOTHING, SCOPES, Backwards, callee, judged
 from cartographer.scan.body_facts import NO_USES, BodyFacts, Read
-from cartographer.scan.conditions import negated
+from cartographer.scan.conditions import holds_on_main_build, negated
 from cartographer.scan.preprocess import real_text
 from cartographer.scan.signs import signs
 from cartographer.scan.text import CUT, items, true_commas
@@ -91,6 +91,7 @@ class _Pass:
         self.written = written[::-1]  # those still to come, the next one last
         self.next_sign = self.written[-1].at if written else end
         self.signs: list[tuple[Sign, tuple[str, ...]]] = []  # with the conditions around them
+        self.one_build: bool | None = None  # whether no #if cuts the body; None when nobody has asked yet
         self.anonymous: Use | None = None  # the lambda whose block opens next
         self.anonymous_at = -1  # where its parameters begin
 
@@ -259,7 +260,14 @@ class _Pass:
             return
         own = cut(" ".join(real_text(self.plain[opening + 1 : min(closing, opening + 1000)]).split()))
         denied, self.denied = self.denied, ()
-        self._enter(Branch(own, (*map(negated, denied), own), (*denied, own)), closing + 1)
+        chain = denied or ("",) if self._elsewhere(opening) else (*denied, own)
+        self._enter(Branch(own, (*(negated(c) for c in denied if c), own), chain), closing + 1)
+
+    def _elsewhere(self, at: int) -> bool:
+        """Whether a place in the body is left out of the main build: in `#ifdef __aarch64__`, an `else if` is no side of its `if`."""
+        if self.one_build is None:
+            self.one_build = self.source.one_condition(self.start, self.end)
+        return not self.one_build and not all(map(holds_on_main_build, self.source.guards(at)))
 
     def _enter(self, branch: Branch, after: int) -> None:
         code = self.code
@@ -279,7 +287,7 @@ class _Pass:
                 if m.group(4):
                     self.denied = self.last
                 else:
-                    holding = tuple(map(negated, self.last)) or ("else",)
+                    holding = tuple(negated(c) for c in self.last if c) if self.last else ("else",)
                     self._enter(Branch(" && ".join(holding), holding, ()), m.end(3))
                 return
             top = self.stack[-1]

@@ -9,8 +9,8 @@ import re
 
 _TOKEN = re.compile(r"\|\||&&|!(?!=)|[()]|[^\s()|&!]+(?:\s*[<>=!]=?\s*[^\s()|&!]+)*|[|&]|!=")
 _ELSEWHERE = re.compile(
-    r"ROCM|HIP|MSC_VER|WIN32|_WIN|ANDROID|MOBILE|XPLAT|FBCODE|__APPLE__|TARGET_OS|EMSCRIPTEN|AARCH64|ARM|NEON|SVE"
-    r"|VSX|ZVECTOR|POWERPC|S390|MINGW|CYGWIN|^0$",
+    r"ROCM|HIP|MSC_VER|WIN32|_WIN|ANDROID|MOBILE|XPLAT|FBCODE|__APPLE__|TARGET_OS|EMSCRIPTEN|(?i:aarch64)|ARM|__arm|NEON|SVE"
+    r"|VSX|ZVECTOR|POWERPC|__powerpc|__PPC|S390|__s390|__riscv|__loongarch|MINGW|CYGWIN|^0$",
 )
 
 

@@ -108,6 +108,17 @@ def test_guards_inside_a_body() -> None:
     assert [(c.name, c.guards) for c in found] == [("a", ()), ("b", ("X",)), ("c", ("!(X)",))]
 
 
+def test_a_side_of_an_if_that_the_main_build_leaves_out_denies_nothing_after_it() -> None:
+    def around(guard: str) -> dict[str, tuple[str, ...]]:
+        body = f"if (a) {{\n one();\n#ifdef {guard}\n}} else if (b) {{\n two();\n#endif\n}} else if (c) {{\n three();\n}} else {{\n four();\n}}"
+        return {c.name: c.conditions for c in calls(body)}
+
+    assert around("OURS") == {"one": ("a",), "two": ("!(a)", "b"), "three": ("!(a)", "!(b)", "c"), "four": ("!(a)", "!(b)", "!(c)")}
+    assert around("__aarch64__") == {"one": ("a",), "two": ("!(a)", "b"), "three": ("!(a)", "c"), "four": ("!(a)", "!(c)")}
+    (_, four) = calls("#ifdef USE_ROCM\nif (a) {\n one();\n} else\n#endif\n{\n four();\n}")
+    assert four.conditions == ()
+
+
 def test_references() -> None:
     rest = "void helper();\nstruct Op {};\n"
     found = [(c.name, c.form) for c in calls("run(&helper, helper, x, ns::other, at::kCPU); go<Op, T>(y);", rest=rest)]
