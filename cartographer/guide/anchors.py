@@ -181,12 +181,13 @@ class Resolver:
                 return Answer(step.symbol, step.path, step.line, ("operator", op.name))
         return self._not_here(f"{name} on {backend}", "", f"no {backend} kernel of {name} is known")
 
-    def _places(self, name: str) -> Answer:
+    def _places(self, argument: str) -> Answer:
+        name, _, short = argument.partition(", ")
         found = self._operators(name)
-        return Answer(name, touches=places.touches(self._reader, found)) if found else _gone(name, f"no operator is called {name}")
+        return Answer(name, touches=places.touches(self._reader, found, short=bool(short))) if found else _gone(name, f"no operator is called {name}")
 
     def _files_of(self, name: str) -> Answer:
-        touched = self.answer("places", name)
+        touched = self.answer("places", f"{name}, in short")
         if touched.stale:
             return touched
         first = {touch.path: touch.line for touch in reversed(touched.touches) if touch.what != "owners"}

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from cartographer.guide.suites import suites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,10 +27,10 @@ class RegistryRow(NamedTuple):
 
 
 _NAMES = {
-    "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests", "reference": "Python reference",
-    "decomposition": "Decomposition", "meta": "Shape function", "compatibility": "Schema may change", "owner": "Owners",
+    "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests", "some": "Tests, perhaps",
+    "named": "Tests by name", "reference": "Python reference", "decomposition": "Decomposition", "decompositions": "Lists of decompositions",
+    "lowering": "Lowering of inductor", "meta": "Meta function", "override": "Override", "compatibility": "Schema may change", "owner": "Owners",
 }  # fmt: skip
-_MOST_TESTS = 4  # test files over every OpInfo that are named
 _OWN = ("entry", "kernel", "registration")
 
 
@@ -46,16 +49,14 @@ def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[tuple[str,
 
 def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark, str]]:
     known = site.catalog.landmarks_of
-    classes: set[str] = set()
-    for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators):
-        for mark in known.get(subject, ()):
-            yield mark, mark.text
-            if mark.kind == "opinfo":
-                classes |= {mark.text.partition("(")[0], "OpInfo"}
-    for name in sorted(classes):
-        tests = sorted((mark for mark in known.get(name, ()) if mark.kind == "tests"), key=lambda mark: (-int(mark.text.partition(" ")[0]), mark.path))
-        for mark in tests[:_MOST_TESTS]:
-            yield mark, mark.text
+    own = [mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators) for mark in known.get(subject, ())]
+    for mark in own:
+        yield mark, mark.text
+    every, some = suites(lambda kind: known.get(kind, ()), own)
+    for mark in every:
+        yield mark, mark.text
+    for mark in some:
+        yield replace(mark, kind="some"), mark.text
     for path in _files(operators):
         if rule := site.owner(path):
             yield rule, f"{rule.text}, for {rule.subject}"
