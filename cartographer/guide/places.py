@@ -56,7 +56,9 @@ NOT_ALL = (
     "This is what the source tells for certain. It is not all: tests under other names, callers, registrations that Python makes in a loop "
     "and backends outside the tree are not told."
 )
-_COMPOSITE = {"math kernel": "composite kernel (implicit)", "default backend kernel": "composite kernel (explicit)"}
+_COMPOSITE = {
+    "math kernel": "composite kernel (implicit)", "default backend kernel": "composite kernel (explicit)", "catch all": "kernel for all backends",
+}  # fmt: skip
 _FEW = 4  # files of tests that a short list names; the rest is counted
 
 
@@ -154,6 +156,11 @@ def _own(chain: Chain) -> Iterator[tuple[str, str, int, str]]:
             yield step.role, step.path, step.line, step.symbol
         if number and step.role not in ("registration", "stub", "library"):
             return
+
+
+def own_roles(chain: Chain) -> tuple[str, ...]:
+    """The parts that an operator's own steps play: "registration" is among them when it has a stub of its own."""
+    return tuple(role for role, *_ in _own(chain)) if chain.steps else ()
 
 
 def own_step(chain: Chain) -> Step:

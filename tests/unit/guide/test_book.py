@@ -172,3 +172,16 @@ def test_a_short_list_counts_the_suites_that_it_does_not_name():
     assert len(whole) == 9
     assert short == ["1 test over every OpInfo"] * 3 + ["1 test over every OpInfo; 5 more files over every OpInfo"]
     assert [t.text for t in places.touches(reader, [op]) if t.what == "tests, perhaps"] == ["1 test over some OpInfo; 1 more file like it"]
+
+
+def test_what_differs_from_release_to_release_is_looked_up(told):
+    texts = {"a": HEAD.format(kind="page", more="") + "{saved:mul} {saved:nothing} {shape:mul} {shaped:mul} {shape:none} {path:test/newer.py torch/_torch_docs.py} {path:test/new.py test/old.py}\n"}
+    read, _, _ = told(texts)
+    answers = {f"{kind}:{argument}": answer for (kind, argument), answer in read.answers.items()}
+    (mul,) = (op for op in small.OPERATORS if op.name == "aten::mul.Tensor")
+    assert answers["saved:mul"].text == ", ".join(mul.autograd.saved)
+    assert (answers["saved:mul"].path, answers["saved:mul"].line) == (mul.autograd.formula.path, mul.autograd.formula.line)
+    assert answers["shape:mul"].text
+    assert answers["path:test/newer.py torch/_torch_docs.py"].text == DOCS
+    assert [s.anchor for s in read.gone] == ["saved:nothing", "shape:none", "path:test/new.py test/old.py"]
+    assert answers["path:test/new.py test/old.py"].text == "test/new.py"
