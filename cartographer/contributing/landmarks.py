@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from cartographer.contributing.commands import GUIDE, README, commands
 from cartographer.contributing.registries import OVERRIDES, registries
 from cartographer.contributing.suites import suites
+from cartographer.model.atlas import Landmark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cartographer.model.atlas import Landmark
     from cartographer.model.operator import Operator
 
 WANTED = (GUIDE, README, OVERRIDES, "test/*.py", "torch/testing/_internal/*.py", "torch/_inductor/*.py", "torch/_decomp/*.py")
@@ -22,7 +22,9 @@ _HERE = frozenset({"tests", "command"})  # kinds that are found here
 def read(operators: Iterable[Operator], texts: Mapping[str, bytes]) -> tuple[Landmark, ...]:
     """The landmarks in texts of a tree; of operators only those that exist."""
     decoded = {path: data.decode("utf-8", "replace") for path, data in texts.items()}
-    return tuple({*suites(decoded), *registries(operators, decoded), *commands(decoded)})
+    found = {*suites(decoded), *registries(operators, decoded), *commands(decoded)}
+    tests = {mark.path for mark in found if mark.path.startswith("test/")}
+    return *found, *(Landmark(path, "length", path, decoded[path].count("\n") + (not decoded[path].endswith("\n"))) for path in tests)
 
 
 def joined(linked: Iterable[Landmark], found: Iterable[Landmark]) -> tuple[Landmark, ...]:

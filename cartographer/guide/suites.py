@@ -38,6 +38,12 @@ def suites(of: Callable[[str], Iterable[Landmark]], marks: Iterable[Landmark]) -
     return Suites(tuple(every.values()), tuple(mark for path, mark in some.items() if path not in sure))
 
 
+def with_folder(text: str, path: str) -> str:
+    """What is said of a file of tests, with its folder where it has one, for places where paths are short: there are several test_ops.py."""
+    folder = path.removeprefix("test/").rpartition("/")[0] if path.startswith("test/") else ""
+    return f"{text}, in {folder}" if folder else text
+
+
 def _most(mark: Landmark) -> tuple[int, int, str]:
     whole, part = _numbers(mark.text)
     return -whole, -part, mark.path

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from cartographer.guide.suites import with_folder
 from cartographer.guide.texts import ANCHOR
 from cartographer.render import urls
 from cartographer.render.environment import receipt, soft
@@ -89,7 +90,7 @@ def touches(site: Site, found: Iterable[Touch], first: str, second: str) -> Mark
 
 
 def _named(touch: Touch) -> Markup:
-    return escape(touch.text) if touch.words else Markup("<code>{}</code>").format(soft(touch.text))
+    return escape(with_folder(touch.text, touch.path)) if touch.words else Markup("<code>{}</code>").format(soft(touch.text))
 
 
 def readings(site: Site, found: Sequence[Reading], root: str) -> Markup:

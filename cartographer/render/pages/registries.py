@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.guide.suites import suites
+from cartographer.guide.suites import suites, with_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,10 +53,8 @@ def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark
     for mark in own:
         yield mark, mark.text
     every, some = suites(lambda kind: known.get(kind, ()), own)
-    for mark in every:
-        yield mark, mark.text
-    for mark in some:
-        yield replace(mark, kind="some"), mark.text
+    for mark, kind in (*((mark, "tests") for mark in every), *((mark, "some") for mark in some)):
+        yield replace(mark, kind=kind), with_folder(mark.text, mark.path)
     for path in _files(operators):
         if rule := site.owner(path):
             yield rule, f"{rule.text}, for {rule.subject}"

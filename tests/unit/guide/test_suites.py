@@ -3,7 +3,7 @@
 
 import pytest
 
-from cartographer.guide.suites import suites
+from cartographer.guide.suites import suites, with_folder
 from cartographer.model.atlas import Landmark
 
 CLASSES = {
@@ -30,3 +30,8 @@ def test_own_class_first_and_those_with_the_most_tests(records, every, some):
     marks = [Landmark("aten::exp", "opinfo", "i.py", 1, record) for record in records]
     found = suites(lambda kind: CLASSES.get(kind, ()), marks)
     assert ([m.path[-4] for m in found.every], [m.path[-4] for m in found.some]) == (every, some)
+
+
+def test_files_of_one_name_are_told_apart_by_their_folder():
+    assert with_folder("1 test", "test/functorch/test_ops.py") == "1 test, in functorch"
+    assert with_folder("1 test", "test/test_ops.py") == with_folder("1 test", "torch/x/y.py") == "1 test"
