@@ -139,37 +139,44 @@ def _of_backend(op: Operator, key: str) -> Iterator[Touch]:
     if chain is None or chain.status is not Status.RESOLVED or not chain.steps or op.origin is Origin.GENERATED:
         return
     if served == "kernel":
-        yield from (Touch(f"{key} {step}", path, line, symbol) for step, path, line, symbol in _own(chain))
+        yield from (Touch(f"{key} {step.role}", step.path, step.line, step.symbol) for step in _own(chain))
     elif served in _COMPOSITE and key in ("CPU", "Meta"):
         yield Touch(_COMPOSITE[served], chain.steps[0].path, chain.steps[0].line, chain.steps[0].symbol)
 
 
-def _own(chain: Chain) -> Iterator[tuple[str, str, int, str]]:
-    """The steps that belong to the operator: its entry, and the next function, or the kernel behind a stub of the entry's own file.
-    What follows is shared with other operators, as a stub from elsewhere is. A library that the entry may call before is passed by.
+def _own(chain: Chain) -> Iterator[Step]:
+    """The steps that belong to the operator: its entry, the next function, and the kernel behind a stub of the entry's own file, also
+    where functions of that file, or libraries and operators that are called before, stand between. What follows is shared with other
+    operators, as a stub from elsewhere is, or is another one's, behind its own entry.
     """
-    first = chain.steps[0]
-    for number, step in enumerate(chain.steps):
-        if step.role == "stub" and _stem(step.path) != _stem(first.path):
-            return
-        if number == 0 or step.role in ("registration", "kernel"):
-            yield step.role, step.path, step.line, step.symbol
-        if number and step.role not in ("registration", "stub", "library"):
+    first, helped, registered = chain.steps[0], False, False
+    yield first
+    for step in chain.steps[1:]:
+        at_home = _stem(step.path) == _stem(first.path)
+        if step.role == "registration":
+            registered = True
+            yield step
+        elif step.role == "kernel":
+            if registered or not helped:
+                yield step
+            if registered or not at_home:
+                return
+            helped = True
+        elif step.role not in ("stub", "library", "calls") or (step.role == "stub" and not at_home):
             return
 
 
 def own_roles(chain: Chain) -> tuple[str, ...]:
     """The parts that an operator's own steps play: "registration" is among them when it has a stub of its own."""
-    return tuple(role for role, *_ in _own(chain)) if chain.steps else ()
+    return tuple(step.role for step in _own(chain)) if chain.steps else ()
 
 
 def own_step(chain: Chain) -> Step:
     """The step to change for this operator alone: the function registered to its own stub, else the one that the dispatcher
     calls. (`query.where.main_step` goes on to the function that does the work, which may be shared with others.)
     """
-    own = [role for role, *_ in _own(chain)]
-    kernels = [step for step in chain.steps if step.role in ("registration", "kernel")]
-    return next((s for s in kernels if s.role == "kernel"), kernels[0]) if "registration" in own else chain.steps[0]
+    own = tuple(_own(chain))
+    return own[-1] if any(step.role == "registration" for step in own) else own[0]
 
 
 def _stem(path: str) -> str:

@@ -31,6 +31,7 @@ _NAMES = {
     "named": "Tests by name", "reference": "Python reference", "decomposition": "Decomposition", "decompositions": "Lists of decompositions",
     "lowering": "Lowering of inductor", "meta": "Meta function", "override": "Override", "compatibility": "Schema may change", "owner": "Owners",
 }  # fmt: skip
+_FEW = 4  # files with a test of the operator's name
 _OWN = ("entry", "kernel", "registration")
 
 
@@ -50,14 +51,21 @@ def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[tuple[str,
 def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark, str]]:
     known = site.catalog.landmarks_of
     own = [mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators) for mark in known.get(subject, ())]
-    for mark in own:
-        yield mark, mark.text
+    yield from ((mark, mark.text) for mark in own if mark.kind != "named")
+    yield from _first([mark for mark in own if mark.kind == "named"], _FEW)
     every, some = suites(lambda kind: known.get(kind, ()), own)
-    for mark, kind in (*((mark, "tests") for mark in every), *((mark, "some") for mark in some)):
-        yield replace(mark, kind=kind), with_folder(mark.text, mark.path)
+    yield from _first(every, len(every))
+    yield from _first([replace(mark, kind="some") for mark in some], 1)
     for path in _files(operators):
         if rule := site.owner(path):
             yield rule, f"{rule.text}, for {rule.subject}"
+
+
+def _first(marks: Sequence[Landmark], count: int) -> Iterator[tuple[Landmark, str]]:
+    """The first of several files of tests; the last of them says how many there are more."""
+    for number, mark in enumerate(marks[:count], 1):
+        rest = f" (and {len(marks) - count} more files)" if number == count < len(marks) else ""
+        yield mark, with_folder(mark.text, mark.path) + rest
 
 
 def _files(operators: Sequence[Operator]) -> Iterator[str]:

@@ -185,3 +185,22 @@ def test_what_differs_from_release_to_release_is_looked_up(told):
     assert answers["path:test/newer.py torch/_torch_docs.py"].text == DOCS
     assert [s.anchor for s in read.gone] == ["saved:nothing", "shape:none", "path:test/new.py test/old.py"]
     assert answers["path:test/new.py test/old.py"].text == "test/new.py"
+
+
+@pytest.mark.parametrize(
+    ("steps", "own"),
+    [
+        ("entry:a.cpp kernel:a.cpp kernel:a.cpp stub:a.cpp registration:cpu/a.cpp kernel:cpu/a.cpp kernel:v.h", [0, 1, 4, 5]),  # helpers of the entry's file
+        ("entry:a.cpp library:a.cpp stub:a.cpp registration:k.cpp kernel:k.cpp", [0, 3, 4]),
+        ("entry:a.cpp kernel:b.cpp stub:a.cpp registration:k.cpp kernel:k.cpp", [0, 1]),  # what another file calls is shared
+        ("entry:a.cpp kernel:a.cpp stub:b.cpp registration:k.cpp kernel:k.cpp", [0, 1]),
+        ("entry:a.cpp calls:a.cpp stub:a.cpp registration:k.cpp kernel:k.cpp", [0, 3, 4]),
+        ("entry:a.cpp kernel:a.cpp calls:a.cpp entry:a.cpp stub:a.cpp registration:k.cpp", [0, 1]),  # another operator's
+        ("entry:a.cu device:a.cu kernel:a.cu", [0]),
+    ],
+)
+def test_the_steps_of_an_operator_alone(steps, own):
+    made = tuple(Step(role, f"s{n}", path, n) for n, (role, _, path) in enumerate(step.partition(":") for step in steps.split()))
+    chain = Chain(Status.RESOLVED, None, made)
+    assert [step.line for step in places._own(chain)] == own
+    assert places.own_step(chain) is made[own[-1] if "registration" in places.own_roles(chain) else 0]
