@@ -121,7 +121,7 @@ def _file(site: Site, path: str, line: int, root: str) -> Markup:
     name, place, address = Markup("<code>{}</code>").format(soft(path)), site.receipt(path, line), site.place(path, line)
     if address:
         linked = Markup('<a href="{}{}">{}</a>').format(root, urls.href(address), name)
-        return linked + Markup(" ") + receipt(place) if line else linked
+        return linked + Markup(" ") + receipt(place._replace(text=f"line {line}")) if line else linked
     return Markup('<a href="{}">{}</a>').format(place.url, name) if place.url else name
 
 
