@@ -41,6 +41,15 @@
     help.showModal();
   }
 
+  // Ticks of the self check: kept by their words, so they outlive a new atlas.
+  all(".tick input").forEach(function (box) {
+    var key = "atlas-tick " + box.parentNode.textContent.trim();
+    try { box.checked = localStorage.getItem(key) === "1"; } catch (e) { /* private window */ }
+    box.addEventListener("change", function () {
+      try { if (box.checked) { localStorage.setItem(key, "1"); } else { localStorage.removeItem(key); } } catch (e) { /* private window */ }
+    });
+  });
+
   // Receipts: "path:line" from a permalink, for the clipboard.
   function placeOf(link) {
     var found = /\/blob\/[^/]+\/([^#]+)(?:#L(\d+))?/.exec(link.getAttribute("href") || "");

@@ -53,6 +53,7 @@ def _places(operator: str, atlas: str | None, *, as_json: bool) -> int:
         put_json([{"what": t.what, "name": t.text, "path": t.path, "line": t.line} for t in found])
     else:
         put(terminal.table(found, ink()))
+        put(["", *terminal.remark(places.NOT_ALL, ink())])
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.guide import places
 from cartographer.guide.counts import Counts
+from cartographer.guide.shapes import shape_of
 from cartographer.guide.texts import ANCHOR, glossary_terms
 from cartographer.model.operator import Status
 from cartographer.model.source import SourceKind, is_carried
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     "op", "path", "symbol", "count", "term", "page", "guide", "binding", "node", "kernel", "places", "files", "read", "contributing", "mapped",
-    "eras", "lost", "layers",
+    "eras", "lost", "layers", "saved", "shape", "shaped",
 )  # fmt: skip
 PAGES = {
     "operators": "the list of operators", "kernels": "the plate of kernels", "generated": "the list of generated files", "strata": "the strata",
@@ -101,7 +102,10 @@ class Resolver:
         first = found[0]
         return _at(first.declared, name, ("operator", first.name))
 
-    def _path(self, path: str) -> Answer:
+    def _path(self, paths: str) -> Answer:
+        """A file or folder; of several, which are the same one in releases from the newest to the oldest, the first that is here."""
+        newest = paths.split(maxsplit=1)[0]
+        path = next((p for p in paths.split() if p in self._paths), newest)
         if path in self._files:
             return Answer(path, path, 0, ("file", path))
         if path in self._folders:
@@ -171,6 +175,21 @@ class Resolver:
                 return Answer(op.autograd.nodes[0], place.path if place else "", place.line if place else 0, ("operator", op.name))
         return _gone(name, f"{name} leaves no Node")
 
+    def _saved(self, name: str) -> Answer:
+        """What is kept for the backward of an operator, as its formulas name it."""
+        for op in self._operators(name):
+            if op.autograd and op.autograd.saved:
+                return _at(op.autograd.formula or op.declared, ", ".join(op.autograd.saved), ("operator", op.name))
+        return _gone(name, f"{name} saves nothing")
+
+    def _shape(self, name: str) -> Answer:
+        found = self._operators(name)
+        return Answer(shape_of(found).words) if found else _gone(name, f"no operator is called {name}")
+
+    def _shaped(self, name: str) -> Answer:
+        found = self._operators(name)
+        return Answer(shape_of(found).says) if found else _gone(name, f"no operator is called {name}")
+
     def _kernel(self, argument: str) -> Answer:
         name, _, backend = argument.partition(":")
         backend = backend or "CPU"
@@ -181,12 +200,13 @@ class Resolver:
                 return Answer(step.symbol, step.path, step.line, ("operator", op.name))
         return self._not_here(f"{name} on {backend}", "", f"no {backend} kernel of {name} is known")
 
-    def _places(self, name: str) -> Answer:
+    def _places(self, argument: str) -> Answer:
+        name, _, short = argument.partition(", ")
         found = self._operators(name)
-        return Answer(name, touches=places.touches(self._reader, found)) if found else _gone(name, f"no operator is called {name}")
+        return Answer(name, touches=places.touches(self._reader, found, short=bool(short))) if found else _gone(name, f"no operator is called {name}")
 
     def _files_of(self, name: str) -> Answer:
-        touched = self.answer("places", name)
+        touched = self.answer("places", f"{name}, in short")
         if touched.stale:
             return touched
         first = {touch.path: touch.line for touch in reversed(touched.touches) if touch.what != "owners"}

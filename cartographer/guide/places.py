@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.guide.owners import Owners
+from cartographer.guide.suites import suites
+from cartographer.model.atlas import COMMANDS
 from cartographer.model.backend import in_order
 from cartographer.model.operator import Origin, Status
 
@@ -47,28 +48,33 @@ class Reading:
 
 
 _KINDS = {
-    "meta": "meta function", "docs": "documentation", "index": "index of the docs", "opinfo": "OpInfo", "tests": "tests", "decomposition": "decomposition",
+    "meta": "meta function", "override": "override", "docs": "documentation", "index": "index of the docs", "opinfo": "OpInfo", "tests": "tests",
+    "named": "tests, by name", "decomposition": "decomposition", "decompositions": "decompositions, a list", "lowering": "lowering of inductor",
     "reference": "Python reference", "compatibility": "exempt from the schema check",
 }  # fmt: skip
-_COMPOSITE = {"math kernel": "composite kernel (implicit)", "default backend kernel": "composite kernel (explicit)"}
-_EVERY_TEST = 4  # test files over every OpInfo that are named; the rest is counted
-_PURPOSES = {
-    "setup": re.compile(r"setup-env|submodule update|pip3? install (?!py-spy|pytest)"),
-    "build": re.compile(r"setup\.py (?:develop|build|install)|^cmake|^ninja|pip3? install (?:-e|--no-build)|^spin "),
-    "test": re.compile(r"\btest/|pytest|/bin/test|doctest|^\./build/"),
-    "lint": re.compile(r"lint"),
-}
+NOT_ALL = (
+    "This is what the source tells for certain. It is not all: tests under other names, callers, registrations that Python makes in a loop "
+    "and backends outside the tree are not told."
+)
+_COMPOSITE = {
+    "math kernel": "composite kernel (implicit)", "default backend kernel": "composite kernel (explicit)", "catch all": "kernel for all backends",
+}  # fmt: skip
+_FEW = 4  # files of tests that a short list names; the rest is counted
 
 
-def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
+def touches(reader: Reader, overloads: Iterable[Operator], *, short: bool = False) -> tuple[Touch, ...]:
     """The places in the order in which one would go through them: declaration, kernels, derivative, bindings, docs, tests, owners.
 
-    A place that several overloads or backends share is listed once, with everything that it is.
+    Those of the variant that works in place are among them: it is the same function. A place that several overloads or backends
+    share is listed once, with everything that it is. `short`: of the files of tests, only the first.
     """
-    overloads = tuple(overloads)
+    overloads = _with_variant(reader, tuple(overloads))
     found: dict[tuple[str, int], Touch] = {}
-    marks = reader.landmarks(f"{overloads[0].namespace}::{overloads[0].base}") if overloads else ()
-    for touch in (*_kernels(overloads), *_of_kinds(marks, ("meta",)), *_gradients_and_bindings(overloads), *_of_landmarks(reader, marks)):
+    marks = [mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in overloads) for mark in reader.landmarks(subject)]
+    for touch in (
+        *_kernels(overloads), *_registrations(overloads), *_of_kinds(marks, ("meta",)), *_gradients_and_bindings(overloads),
+        *_of_landmarks(reader, marks, short=short),
+    ):  # fmt: skip
         known = found.get((touch.path, touch.line))
         found[touch.path, touch.line] = replace(known, what=_joined(known.what, touch.what)) if known else touch
     owners = Owners(mark for mark in reader.landmarks() if mark.kind == "owner")
@@ -76,6 +82,14 @@ def touches(reader: Reader, overloads: Iterable[Operator]) -> tuple[Touch, ...]:
         if (rule := owners.of(path)) is not None:
             found.setdefault((rule.path, rule.line), Touch("owners", rule.path, rule.line, f"{rule.subject} {rule.text}"))
     return tuple(found.values())
+
+
+def _with_variant(reader: Reader, overloads: tuple[Operator, ...]) -> tuple[Operator, ...]:
+    """The overloads, and those of the variant in place: torchgen tells it by the underscore behind its name."""
+    if not overloads or overloads[0].base.endswith("__"):
+        return overloads
+    base = overloads[0].base
+    return *overloads, *reader.group(base[:-1] if base.endswith("_") else f"{base}_", overloads[0].namespace)
 
 
 def _joined(known: str, more: str) -> str:
@@ -94,6 +108,15 @@ def _kernels(overloads: tuple[Operator, ...]) -> Iterator[Touch]:
     for key in in_order({key for op in overloads for key in op.kernels}):
         for op in overloads:
             yield from _of_backend(op, key)
+
+
+def _registrations(overloads: tuple[Operator, ...]) -> Iterator[Touch]:
+    """The lines that name the operator for one key: backends beside the yaml, autocast, names, the batch rules of functorch."""
+    for op in overloads:
+        for registered in op.registrations:
+            if registered.place is not None and registered.active:
+                what = "batch rule" if registered.key.startswith("FuncTorchBatched") else f"{registered.key} registration"
+                yield Touch(what, registered.place.path, registered.place.line, op.name.partition("::")[2])
 
 
 def _gradients_and_bindings(overloads: tuple[Operator, ...]) -> Iterator[Touch]:
@@ -116,32 +139,44 @@ def _of_backend(op: Operator, key: str) -> Iterator[Touch]:
     if chain is None or chain.status is not Status.RESOLVED or not chain.steps or op.origin is Origin.GENERATED:
         return
     if served == "kernel":
-        yield from (Touch(f"{key} {step}", path, line, symbol) for step, path, line, symbol in _own(chain))
+        yield from (Touch(f"{key} {step.role}", step.path, step.line, step.symbol) for step in _own(chain))
     elif served in _COMPOSITE and key in ("CPU", "Meta"):
         yield Touch(_COMPOSITE[served], chain.steps[0].path, chain.steps[0].line, chain.steps[0].symbol)
 
 
-def _own(chain: Chain) -> Iterator[tuple[str, str, int, str]]:
-    """The steps that belong to the operator: its entry, and the next function, or the kernel behind a stub of the entry's own file.
-    What follows is shared with other operators, as a stub from elsewhere is.
+def _own(chain: Chain) -> Iterator[Step]:
+    """The steps that belong to the operator: its entry, the next function, and the kernel behind a stub of the entry's own file, also
+    where functions of that file, or libraries and operators that are called before, stand between. What follows is shared with other
+    operators, as a stub from elsewhere is, or is another one's, behind its own entry.
     """
-    first = chain.steps[0]
-    for number, step in enumerate(chain.steps):
-        if step.role == "stub" and _stem(step.path) != _stem(first.path):
+    first, helped, registered = chain.steps[0], False, False
+    yield first
+    for step in chain.steps[1:]:
+        at_home = _stem(step.path) == _stem(first.path)
+        if step.role == "registration":
+            registered = True
+            yield step
+        elif step.role == "kernel":
+            if registered or not helped:
+                yield step
+            if registered or not at_home:
+                return
+            helped = True
+        elif step.role not in ("stub", "library", "calls") or (step.role == "stub" and not at_home):
             return
-        if number == 0 or step.role in ("registration", "kernel"):
-            yield step.role, step.path, step.line, step.symbol
-        if number and step.role not in ("registration", "stub"):
-            return
+
+
+def own_roles(chain: Chain) -> tuple[str, ...]:
+    """The parts that an operator's own steps play: "registration" is among them when it has a stub of its own."""
+    return tuple(step.role for step in _own(chain)) if chain.steps else ()
 
 
 def own_step(chain: Chain) -> Step:
     """The step to change for this operator alone: the function registered to its own stub, else the one that the dispatcher
     calls. (`query.where.main_step` goes on to the function that does the work, which may be shared with others.)
     """
-    own = [role for role, *_ in _own(chain)]
-    kernels = [step for step in chain.steps if step.role in ("registration", "kernel")]
-    return next((s for s in kernels if s.role == "kernel"), kernels[0]) if "registration" in own else chain.steps[0]
+    own = tuple(_own(chain))
+    return own[-1] if any(step.role == "registration" for step in own) else own[0]
 
 
 def _stem(path: str) -> str:
@@ -153,19 +188,24 @@ def _of_kinds(marks: Sequence[Landmark], kinds: Iterable[str]) -> Iterator[Touch
         yield from (Touch(_KINDS[kind], mark.path, mark.line, mark.text) for mark in marks if mark.kind == kind)
 
 
-def _of_landmarks(reader: Reader, marks: Sequence[Landmark]) -> Iterator[Touch]:
-    yield from _of_kinds(marks, ("docs", "index", "opinfo"))
-    classes = dict.fromkeys([m.text.partition("(")[0] for m in marks if m.kind == "opinfo"])
-    for name in dict.fromkeys([*classes, *(["OpInfo"] if classes else [])]):
-        yield from _tests(reader.landmarks(name))
-    yield from _of_kinds(marks, ("decomposition", "reference", "compatibility"))
+def _of_landmarks(reader: Reader, marks: Sequence[Landmark], *, short: bool) -> Iterator[Touch]:
+    yield from _of_kinds(marks, ("override", "docs", "index", "opinfo"))
+    yield from _tests(reader, marks, short=short)
+    yield from _of_kinds(marks, ("decomposition", "decompositions", "lowering", "reference", "compatibility"))
 
 
-def _tests(marks: Sequence[Landmark]) -> Iterator[Touch]:
-    """The test files over one class of OpInfos, those with the most tests first."""
-    found = sorted((m for m in marks if m.kind == "tests"), key=lambda m: (-int(m.text.partition(" ")[0]), m.path))
-    for mark in found[:_EVERY_TEST]:
-        yield Touch("tests", mark.path, mark.line, mark.text, words=True)
+def _tests(reader: Reader, marks: Sequence[Landmark], *, short: bool) -> Iterator[Touch]:
+    """The files of tests that run over the operator, and those that may; then tests that are called as it is."""
+    every, some = suites(reader.landmarks, marks)
+    named = [mark for mark in marks if mark.kind == "named"]
+    for kind, found, more in (("tests", every, "over every OpInfo"), ("named", named, "with a test of that name")):
+        shown = found[:_FEW] if short and len(found) > _FEW + 1 else found
+        for number, mark in enumerate(shown, 1):
+            rest = f"; {len(found) - number} more files {more}" if number == len(shown) < len(found) else ""
+            yield Touch(_KINDS[kind], mark.path, mark.line, mark.text + rest, words=kind == "tests")
+        if kind == "tests" and some:
+            rest = f"; {len(some) - 1} more file{'s' * (len(some) > 2)} like it" if len(some) > 1 else ""
+            yield Touch("tests, perhaps", some[0].path, some[0].line, some[0].text + rest, words=True)
 
 
 class LayerCount:
@@ -199,12 +239,10 @@ class LayerCount:
 
 
 def commands(reader: Reader, purpose: str = "") -> tuple[Touch, ...]:
-    """The commands that set up, build, test and lint, as CONTRIBUTING.md of this release gives them, each with its heading there."""
-    wanted = _PURPOSES.get(purpose)
-    marks = sorted((m for m in reader.landmarks() if m.kind == "command"), key=lambda m: m.line)
+    """The commands that set up, build, test and lint, as this release gives them, each with its heading there."""
     found: dict[str, Touch] = {}
-    for mark in marks:
-        if wanted is None or wanted.search(mark.text):
+    for mark in sorted((m for m in reader.landmarks() if m.kind in COMMANDS), key=lambda m: (m.path != "README.md", m.line)):
+        if purpose in ("", mark.kind):
             found.setdefault(mark.text, Touch(mark.subject, mark.path, mark.line, mark.text))
     return tuple(found.values())
 

@@ -63,6 +63,11 @@ def line(book: Book, colour: str, paint: Paint) -> Iterator[str]:
         yield from _body(book, check, paint)
 
 
+def remark(words: str, paint: Paint) -> Iterator[str]:
+    """The lines of a remark beside a table."""
+    yield from map(paint.faint, textwrap.wrap(words, width(), initial_indent=_INDENT, subsequent_indent=_INDENT))
+
+
 def table(touches: Iterable[Touch], paint: Paint) -> Iterator[str]:
     """The lines of a table of places: each place in one line where it fits, else below the name."""
     columns, inner = width(), " " * (len(_INDENT) + _FIRST + 1)

@@ -120,16 +120,21 @@ class Strata:
     vendored: tuple[str, ...] = ()  # folders of third-party code
 
 
+COMMANDS = ("setup", "build", "test", "lint")  # kinds of landmarks: what a command of CONTRIBUTING is for
+
+
 @dataclass(frozen=True, slots=True)
 class Landmark:
     """A place that somebody who changes an operator or a file needs, outside the way of a call.
 
-    `subject` is an operator's full base name ("aten::exp"), a path pattern (owners), a class of OpInfos (tests), the
-    heading above it (commands), or a folder (map).
+    `subject` is an operator's full base name ("aten::exp"), a path pattern (owners), a class of OpInfos (tests, listed), the
+    heading above it (COMMANDS), or a folder (map).
     """
 
     subject: str
-    kind: str  # docs | index | opinfo | tests | decomposition | reference | meta | compatibility | owner | command | map
+    # docs | index | opinfo | tests | listed | named | decomposition | decompositions | lowering | override | reference | meta | compatibility
+    # | owner | map | one of COMMANDS
+    kind: str
     path: str
     line: int
     text: str = ""  # the owners, the command, the function

@@ -17,6 +17,7 @@ from cartographer.codegen import operators as codegen
 from cartographer.codegen import sources as generators
 from cartographer.codegen.files import files_of
 from cartographer.compare import bodies
+from cartographer.contributing import landmarks as contributing
 from cartographer.declare import declarations
 from cartographer.dispatch import assemble, collect
 from cartographer.history.ages import of_operator
@@ -57,10 +58,11 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
     scanned = tuple(scoped.file for scoped in scope.files)
     files, symbols = inventory.file_entries(scanned, facts), tuple(inventory.symbols(facts))
     operators, unresolved = assemble.assemble(declared, findings.result())
+    beheld = beside(lambda: contributing.read(operators, matching(tree, contributing.WANTED)), workers=workers)
     progress.stage("kernels")
     linked = link.link(operators, prepared, workers)
     progress.stage("files and symbols")
-    marks = landmarks.landmarks(linked.operators, facts, matching(tree, landmarks.WANTED))
+    marks = contributing.joined(landmarks.landmarks(linked.operators, facts, matching(tree, landmarks.WANTED)), beheld.result())
     strata = date(tree, cache, progress)
     return Atlas(
         source=tree.info,

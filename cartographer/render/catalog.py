@@ -14,6 +14,7 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.atlas import COMMANDS
 from cartographer.model.operator import Origin
 from cartographer.model.schema import FunctionSchema, SchemaError
 from cartographer.model.source import SourceKind
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 PART = 700  # symbols on one page of a file
 _MARKED = {
     "docs": "documented", "index": "in the index of the docs", "opinfo": "described for tests", "reference": "written again in Python",
-    "decomposition": "taken apart", "meta": "shape function",
+    "decomposition": "taken apart", "meta": "meta function",
 }  # fmt: skip
 step_key = attrgetter("role", "symbol", "path", "line", "note", "branch")  # what makes two steps equal, quicker to compare than they are
 _A_LIST = 60  # operators; a file that declares more is a list, and the plate of operators gives its lines
@@ -170,9 +171,9 @@ class Catalog:
 
     @cached_property
     def commands(self) -> tuple[Landmark, ...]:
-        """The commands that CONTRIBUTING.md gives, in its order, each once."""
+        """The commands that CONTRIBUTING.md gives, and README.md for the build, in their order, each once."""
         found: dict[str, Landmark] = {}
-        for mark in sorted((mark for mark in self.landmarks if mark.kind == "command"), key=lambda mark: mark.line):
+        for mark in sorted((mark for mark in self.landmarks if mark.kind in COMMANDS), key=lambda mark: (mark.path, mark.line)):
             found.setdefault(mark.text, mark)
         return tuple(found.values())
 

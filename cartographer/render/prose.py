@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
+from cartographer.guide.suites import with_folder
 from cartographer.guide.texts import ANCHOR
 from cartographer.render import urls
 from cartographer.render.environment import receipt, soft
@@ -25,6 +26,9 @@ _HOLE = re.compile(r"\ue000(\d+)\ue001")
 _ALONE = re.compile(r"<p>\ue000(\d+)\ue001</p>")
 _HEADING = re.compile(r"<h([23])>(.*?)</h\1>")
 _CHECK = re.compile(r"<h3>Check</h3>\n(.*?)(?=<h[23]>|\Z)", re.DOTALL)  # the answer to a task: shown when asked for
+_TASK = re.compile(r"<li>\[ \] (.*?)(?=\s*(?:\ue000\d+\ue001[,\s]*)*</li>)")  # something to tick; what it leads to stays outside of the label
+_CODE = re.compile(r"<code>[^<]*</code>")
+_OPTION = re.compile(r"(?<=[ >])(--?[a-z][\w-]*)")
 _TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
 _HEADS = {"contributing": ("Under the heading", "Command"), "layers": ("Layer, highest first", "Acts on")}
 PLATES = {  # that a text may name: what each is called there, guide/anchors.py says
@@ -55,6 +59,8 @@ def to_html(site: Site, text: str, root: str) -> Markup:
     html = _MARKDOWN.render(ANCHOR.sub(keep, text))
     html = _CHECK.sub(lambda m: f"<details class=check><summary>Check your answer</summary>\n{m[1]}</details>\n", html)
     html = _HEADING.sub(lambda m: f'<h{m[1]} id="{slug_of(_plain(m[2], holes))}">{m[2]}</h{m[1]}>', html)
+    html = _TASK.sub(lambda m: f"<li class=tick><label><input type=checkbox> {m[1]}</label>", html)
+    html = _CODE.sub(lambda m: _OPTION.sub(r"<span class=nb>\1</span>", m[0]), html)
     html = _TABLE.sub(lambda m: f'<div class=scroll tabindex=0 role=region aria-label="Table"><table class=stack>{m[1]}</table></div>', html)
     html = html.replace("<th>", "<th scope=col>")
     html = _ALONE.sub(lambda m: str(_block(site, *holes[int(m[1])], root)), html)
@@ -84,7 +90,7 @@ def touches(site: Site, found: Iterable[Touch], first: str, second: str) -> Mark
 
 
 def _named(touch: Touch) -> Markup:
-    return escape(touch.text) if touch.words else Markup("<code>{}</code>").format(soft(touch.text))
+    return escape(with_folder(touch.text, touch.path)) if touch.words else Markup("<code>{}</code>").format(soft(touch.text))
 
 
 def readings(site: Site, found: Sequence[Reading], root: str) -> Markup:
@@ -100,10 +106,7 @@ def _reading_row(site: Site, number: int, reading: Reading, root: str, *, dated:
     if reading.missing:
         answer = site.book.answer("path", reading.path)
         return head + Markup("{}<td><td>{}{}").format(_stale(site, answer), Markup("<td><td>") if dated else "", Markup("<td>") if owned else "")
-    address = site.place(reading.path, reading.line)
-    name = Markup("<code>{}</code>").format(soft(reading.path))
-    linked = Markup('<a href="{}{}">{}</a>').format(root, urls.href(address), name) if address else name
-    cells = linked + Markup(" ") + receipt(site.receipt(reading.path, reading.line))
+    cells = _file(site, reading.path, reading.line, root)
     cells += Markup("").join(Markup("<td class=n>{}").format(f"{number:,}" if number else "") for number in (reading.lines, reading.operators))
     if dated:
         cells += Markup("<td>{}<td>{}").format(reading.born[:10], reading.changed[:10])
@@ -111,6 +114,15 @@ def _reading_row(site: Site, number: int, reading: Reading, root: str, *, dated:
         owner = reading.owner
         cells += Markup("<td>{} {}").format(owner.text, receipt(site.receipt(owner.path, owner.line))) if owner else Markup("<td>")
     return head + cells
+
+
+def _file(site: Site, path: str, line: int, root: str) -> Markup:
+    """The name of a file as a link to its page, with the receipt of a line; without a page, to the file itself. Its name stands there once."""
+    name, place, address = Markup("<code>{}</code>").format(soft(path)), site.receipt(path, line), site.place(path, line)
+    if address:
+        linked = Markup('<a href="{}{}">{}</a>').format(root, urls.href(address), name)
+        return linked + Markup(" ") + receipt(place._replace(text=f"line {line}")) if line else linked
+    return Markup('<a href="{}">{}</a>').format(place.url, name) if place.url else name
 
 
 def _table(label: str, heads: Iterable[str], rows: Markup, kind: str = "stack") -> Markup:
@@ -133,6 +145,8 @@ def inline(site: Site, answer: Answer, root: str, kind: str) -> Markup:
     if kind == "count":
         return Markup('<a class=count href="#{}" title="{}">{}</a>').format(count_anchor(answer), answer.receipt, answer.text)
     address = address_of(site, answer)
+    if kind == "path" and answer.path == answer.text and not answer.line:
+        return _file(site, answer.path, 0, root)
     linked = Markup('<a href="{}{}">{}</a>').format(root, urls.href(address), shown) if address else shown
     if answer.path and kind not in ("op", "term"):
         return linked + Markup(" ") + receipt(site.receipt(answer.path, answer.line))

@@ -304,7 +304,7 @@ CREATE TABLE unresolved (
 CREATE TABLE landmark (
     id      INTEGER PRIMARY KEY,
     subject TEXT NOT NULL,  -- aten::exp (all overloads), the pattern of an owner's rule, '' for the whole repository
-    kind    TEXT NOT NULL,  -- docs | opinfo | decomposition | reference | meta | compatibility | owner | command
+    kind    TEXT NOT NULL,  -- docs | opinfo | tests | lowering | owner | setup | ...: all in model/atlas.py
     path    INTEGER NOT NULL REFERENCES path,
     line    INTEGER NOT NULL,
     text    TEXT NOT NULL   -- the owners, the command, the function

@@ -131,3 +131,26 @@ def test_the_guide_reads_without_scripts_and_on_a_phone(browser, small_site):
     finally:
         browser.scripts(True)
         browser.size(1280)
+
+
+def test_ticks_of_the_self_check_are_kept(browser, small_site):
+    address = (small_site / "guide/pages/self-check.html").as_uri()
+    browser.open(address)
+    boxes = browser.run("document.querySelectorAll('.tick input[type=checkbox]').length")
+    assert boxes == browser.run("document.querySelectorAll('.prosepage li').length") > 10
+    assert browser.run("document.querySelectorAll('.tick label a').length") == 0, "a link does not tick"
+    browser.run("document.querySelectorAll('.tick label')[2].click()")
+    browser.open(address)
+    assert browser.run("[...document.querySelectorAll('.tick input')].map(box => box.checked).indexOf(true)") == 2
+    browser.run("document.querySelectorAll('.tick label')[2].click()")
+    browser.open(address)
+    assert not browser.run("[...document.querySelectorAll('.tick input')].some(box => box.checked)")
+    assert browser.troubles() == []
+
+
+def test_a_file_is_named_once_and_an_option_stays_whole(browser, small_site):
+    browser.open((small_site / "guide/blue/4-an-operator.html").as_uri())
+    assert browser.run("[...document.querySelectorAll('code .nb')].map(e => e.textContent).includes('--places')")
+    for page in sorted(small_site.glob("guide/**/*.html")):
+        browser.open(page.as_uri())
+        assert browser.run(r"(document.querySelector('.prosepage').innerText.match(/([\w.-]+\.(?:md|py|cpp|h|yaml)) \1(?!:)/) || [''])[0]") == "", page

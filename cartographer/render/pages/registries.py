@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+
+from cartographer.guide.suites import suites, with_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,10 +27,11 @@ class RegistryRow(NamedTuple):
 
 
 _NAMES = {
-    "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests", "reference": "Python reference",
-    "decomposition": "Decomposition", "meta": "Shape function", "compatibility": "Schema may change", "owner": "Owners",
+    "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests", "some": "Tests, perhaps",
+    "named": "Tests by name", "reference": "Python reference", "decomposition": "Decomposition", "decompositions": "Lists of decompositions",
+    "lowering": "Lowering of inductor", "meta": "Meta function", "override": "Override", "compatibility": "Schema may change", "owner": "Owners",
 }  # fmt: skip
-_MOST_TESTS = 4  # test files over every OpInfo that are named
+_FEW = 4  # files with a test of the operator's name
 _OWN = ("entry", "kernel", "registration")
 
 
@@ -46,19 +50,22 @@ def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[tuple[str,
 
 def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark, str]]:
     known = site.catalog.landmarks_of
-    classes: set[str] = set()
-    for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators):
-        for mark in known.get(subject, ()):
-            yield mark, mark.text
-            if mark.kind == "opinfo":
-                classes |= {mark.text.partition("(")[0], "OpInfo"}
-    for name in sorted(classes):
-        tests = sorted((mark for mark in known.get(name, ()) if mark.kind == "tests"), key=lambda mark: (-int(mark.text.partition(" ")[0]), mark.path))
-        for mark in tests[:_MOST_TESTS]:
-            yield mark, mark.text
+    own = [mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators) for mark in known.get(subject, ())]
+    yield from ((mark, mark.text) for mark in own if mark.kind != "named")
+    yield from _first([mark for mark in own if mark.kind == "named"], _FEW)
+    every, some = suites(lambda kind: known.get(kind, ()), own)
+    yield from _first(every, len(every))
+    yield from _first([replace(mark, kind="some") for mark in some], 1)
     for path in _files(operators):
         if rule := site.owner(path):
             yield rule, f"{rule.text}, for {rule.subject}"
+
+
+def _first(marks: Sequence[Landmark], count: int) -> Iterator[tuple[Landmark, str]]:
+    """The first of several files of tests; the last of them says how many there are more."""
+    for number, mark in enumerate(marks[:count], 1):
+        rest = f" (and {len(marks) - count} more files)" if number == count < len(marks) else ""
+        yield mark, with_folder(mark.text, mark.path) + rest
 
 
 def _files(operators: Sequence[Operator]) -> Iterator[str]:

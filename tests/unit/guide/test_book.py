@@ -11,7 +11,7 @@ from cartographer.errors import NotFound
 from cartographer.guide import book, places, terminal
 from cartographer.model.atlas import Landmark
 from cartographer.model.location import Location
-from cartographer.model.operator import Chain, Operator, Origin, Status, Step
+from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
 from cartographer.store import writer
 from cartographer.store.reader import Reader
@@ -26,10 +26,11 @@ MARKS = (
     Landmark("aten::mul", "meta", "aten/src/ATen/native/BinaryOps.cpp", 3, "TORCH_META_FUNC(mul)"),
     Landmark("aten::mul", "docs", DOCS, 7, "torch.mul"), Landmark("aten::mul", "index", "docs/source/torch.rst", 9, "torch.mul"),
     Landmark("aten::mul", "opinfo", "torch/testing/_internal/common.py", 5, "BinaryUfuncInfo(mul)"),
+    Landmark("BinaryUfuncInfo", "listed", "torch/testing/_internal/common.py", 1, "op_db"),
     Landmark("BinaryUfuncInfo", "tests", "test/test_binary.py", 4, "2 tests over every BinaryUfuncInfo"),
     Landmark("OpInfo", "tests", "test/test_ops.py", 4, "9 tests over every OpInfo"), Landmark("ShapeFuncInfo", "tests", "test/test_shape.py", 4, "1 test"),
-    Landmark("/torch/", "owner", "CODEOWNERS", 2, "@a"), Landmark("Building", "command", "CONTRIBUTING.md", 5, "python setup.py develop"),
-    Landmark("Linting", "command", "CONTRIBUTING.md", 8, "make lint"), Landmark("c10", "map", "CONTRIBUTING.md", 3, "c10"),
+    Landmark("/torch/", "owner", "CODEOWNERS", 2, "@a"), Landmark("Building", "build", "CONTRIBUTING.md", 5, "python setup.py develop"),
+    Landmark("Linting", "lint", "CONTRIBUTING.md", 8, "make lint"), Landmark("c10", "map", "CONTRIBUTING.md", 3, "c10"),
 )  # fmt: skip
 
 
@@ -78,7 +79,7 @@ def test_a_symbol_that_moved_with_its_file_is_found_there(told):
 def test_places_stand_in_the_order_of_work(told):
     _, found, _ = told({})
     what = [t.what for t in found]
-    assert what[:3] == ["yaml row", "yaml row", "CUDA entry"]
+    assert list(dict.fromkeys(what))[:2] == ["yaml row", "CUDA entry"]
     order = ["CUDA registration", "CUDA kernel", "meta function", "derivative", "binding, by hand", "documentation", "index of the docs", "OpInfo", "tests", "owners"]
     assert [w for w in dict.fromkeys(what) if w in order] == order
     assert {t.text for t in found if t.what == "tests"} == {"2 tests over every BinaryUfuncInfo", "9 tests over every OpInfo"}
@@ -94,7 +95,7 @@ def test_one_place_of_several_backends_stands_once(told):
 
 
 def test_kernels_of_every_backend_are_places():
-    reader = SimpleNamespace(landmarks=lambda *_: ())
+    reader = SimpleNamespace(landmarks=lambda *_: (), group=lambda *_: ())
     chain = Chain(Status.RESOLVED, None, (Step("entry", "at::native::mul_sparse_csr", "aten/src/ATen/native/sparse/SparseBinaryOps.cpp", 7),))
     op = Operator("aten::mul", "aten::mul(Tensor a) -> Tensor", Origin.YAML, Location("native_functions.yaml", 1), dispatch={"SparseCsrXPU": "kernel"}, kernels={"SparseCsrXPU": chain})
     assert [(t.what, t.line) for t in places.touches(reader, [op])] == [("yaml row", 1), ("SparseCsrXPU entry", 7)]
@@ -138,3 +139,68 @@ def test_numbers_say_how_they_were_counted(told):
     assert numbers["registrations_python"] == ("1", "operators with a kernel that Python registers")
     assert all(receipt for name, (_, receipt) in numbers.items() if name != "nonsense")
     assert [s.anchor for s in read.gone] == ["count:nonsense"]
+
+
+def test_a_kernel_behind_a_library_and_the_variant_in_place_are_places():
+    entry = Step("entry", "TORCH_IMPL_FUNC(gelu_out_cpu)", "native/Activation.cpp", 9)
+    steps = (
+        entry, Step("library", "dnn::gelu", "native/Activation.cpp", 11), Step("stub", "GeluKernel", "native/Activation.cpp", 99),
+        Step("registration", "GeluKernel", "native/cpu/Activation.cpp", 70), Step("kernel", "gelu_kernel", "native/cpu/Activation.cpp", 30), Step("kernel", "shared", "Vec.h", 1),
+    )  # fmt: skip
+    place = Location("functorch/BatchRules.cpp", 5)
+    rule = Registration("FuncTorchBatched", "k", Origin.LIBRARY, place=place)
+    beaten = Registration("Vulkan", "k", Origin.LIBRARY, place=Location("vulkan.cpp", 5), active=False)
+    op = Operator("aten::gelu", "aten::gelu(Tensor a) -> Tensor", Origin.YAML, Location("y", 1), dispatch={"CPU": "kernel"}, kernels={"CPU": Chain(Status.RESOLVED, None, steps)}, registrations=(rule, beaten))
+    inplace = Operator("aten::gelu_", "aten::gelu_(Tensor(a!) a) -> Tensor(a!)", Origin.YAML, Location("y", 8))
+    groups = {"gelu": (op,), "gelu_": (inplace,)}
+    reader = SimpleNamespace(landmarks=lambda *_: (), group=lambda base, _: groups.get(base, ()))
+    assert [(t.what, t.text, t.line) for t in places.touches(reader, [op])] == [
+        ("yaml row", "gelu", 1), ("yaml row", "gelu_", 8), ("CPU entry", entry.symbol, 9), ("CPU registration", "GeluKernel", 70), ("CPU kernel", "gelu_kernel", 30), ("batch rule", "gelu", 5),
+    ]  # fmt: skip
+    assert [t.text for t in places.touches(reader, [inplace]) if t.what == "yaml row"] == ["gelu_", "gelu"]
+
+
+def test_a_short_list_counts_the_suites_that_it_does_not_name():
+    marks = {
+        "aten::mul": [Landmark("aten::mul", "opinfo", "i.py", 1, "OpInfo(mul)")],
+        "OpInfo": [Landmark("OpInfo", "listed", "i.py", 1, "op_db"), *(Landmark("OpInfo", "tests", f"test/test_{n}.py", 1, "1 test over every OpInfo") for n in range(9)),
+                   Landmark("OpInfo", "tests", "test/test_x.py", 1, "1 test over some OpInfo"), Landmark("OpInfo", "tests", "test/test_y.py", 1, "1 test over some OpInfo")],
+    }  # fmt: skip
+    reader = SimpleNamespace(landmarks=lambda subject=None: marks.get(subject, []), group=lambda *_: ())
+    op = Operator("aten::mul", "aten::mul(Tensor a) -> Tensor", Origin.YAML, Location("y", 1))
+    whole, short = ([t.text for t in places.touches(reader, [op], short=s) if t.what == "tests"] for s in (False, True))
+    assert len(whole) == 9
+    assert short == ["1 test over every OpInfo"] * 3 + ["1 test over every OpInfo; 5 more files over every OpInfo"]
+    assert [t.text for t in places.touches(reader, [op]) if t.what == "tests, perhaps"] == ["1 test over some OpInfo; 1 more file like it"]
+
+
+def test_what_differs_from_release_to_release_is_looked_up(told):
+    texts = {"a": HEAD.format(kind="page", more="") + "{saved:mul} {saved:nothing} {shape:mul} {shaped:mul} {shape:none} {path:test/newer.py torch/_torch_docs.py} {path:test/new.py test/old.py}\n"}
+    read, _, _ = told(texts)
+    answers = {f"{kind}:{argument}": answer for (kind, argument), answer in read.answers.items()}
+    (mul,) = (op for op in small.OPERATORS if op.name == "aten::mul.Tensor")
+    assert answers["saved:mul"].text == ", ".join(mul.autograd.saved)
+    assert (answers["saved:mul"].path, answers["saved:mul"].line) == (mul.autograd.formula.path, mul.autograd.formula.line)
+    assert answers["shape:mul"].text
+    assert answers["path:test/newer.py torch/_torch_docs.py"].text == DOCS
+    assert [s.anchor for s in read.gone] == ["saved:nothing", "shape:none", "path:test/new.py test/old.py"]
+    assert answers["path:test/new.py test/old.py"].text == "test/new.py"
+
+
+@pytest.mark.parametrize(
+    ("steps", "own"),
+    [
+        ("entry:a.cpp kernel:a.cpp kernel:a.cpp stub:a.cpp registration:cpu/a.cpp kernel:cpu/a.cpp kernel:v.h", [0, 1, 4, 5]),  # helpers of the entry's file
+        ("entry:a.cpp library:a.cpp stub:a.cpp registration:k.cpp kernel:k.cpp", [0, 3, 4]),
+        ("entry:a.cpp kernel:b.cpp stub:a.cpp registration:k.cpp kernel:k.cpp", [0, 1]),  # what another file calls is shared
+        ("entry:a.cpp kernel:a.cpp stub:b.cpp registration:k.cpp kernel:k.cpp", [0, 1]),
+        ("entry:a.cpp calls:a.cpp stub:a.cpp registration:k.cpp kernel:k.cpp", [0, 3, 4]),
+        ("entry:a.cpp kernel:a.cpp calls:a.cpp entry:a.cpp stub:a.cpp registration:k.cpp", [0, 1]),  # another operator's
+        ("entry:a.cu device:a.cu kernel:a.cu", [0]),
+    ],
+)
+def test_the_steps_of_an_operator_alone(steps, own):
+    made = tuple(Step(role, f"s{n}", path, n) for n, (role, _, path) in enumerate(step.partition(":") for step in steps.split()))
+    chain = Chain(Status.RESOLVED, None, made)
+    assert [step.line for step in places._own(chain)] == own
+    assert places.own_step(chain) is made[own[-1] if "registration" in places.own_roles(chain) else 0]

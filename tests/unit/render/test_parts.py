@@ -344,9 +344,9 @@ def test_owners_commands_and_registries_stand_where_they_are_about(small, tmp_pa
     native = "aten/src/ATen/native"
     marks = (
         Landmark(f"/{native}/", "owner", "CODEOWNERS", 7, "@<b>"), Landmark("/aten/src/", "owner", "CODEOWNERS", 5, "@a"),
-        Landmark("Build", "command", "CONTRIBUTING.md", 9, "make <x>"), Landmark("aten::mul", "docs", "torch/__init__.py", 3, "torch.mul"),
+        Landmark("Build", "build", "CONTRIBUTING.md", 9, "make <x>"), Landmark("aten::mul", "docs", "torch/__init__.py", 3, "torch.mul"),
         Landmark("aten::mul", "opinfo", "torch/__init__.py", 4, "OpInfo(mul)"), Landmark("OpInfo", "tests", "test/test_ops.py", 2, "3 tests over every OpInfo"),
-        Landmark("aten/src", "map", "CONTRIBUTING.md", 2, "aten/src/"),
+        Landmark("OpInfo", "listed", "torch/__init__.py", 1, "op_db"), Landmark("aten/src", "map", "CONTRIBUTING.md", 2, "aten/src/"),
     )  # fmt: skip
     with Reader(writer.write(small.atlas(landmarks=marks, paths=(*sorted(f.path for f in small.FILES), "CODEOWNERS", "CONTRIBUTING.md", "test/test_ops.py")), tmp_path)) as reader:
         site = Site(load(reader))

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Landmarks of both readers put together."""
+
+from cartographer.contributing.landmarks import joined, read
+from cartographer.model.atlas import Landmark
+
+
+def test_what_is_read_here_stands_for_what_was_found_by_lines():
+    linked = (Landmark("OpInfo", "tests", "test/test_testing.py", 1779, "10 tests over every OpInfo"), Landmark("Tips", "command", "CONTRIBUTING.md", 9, "cmake .."),
+              Landmark("aten::exp", "docs", "torch/_torch_docs.py", 3, "torch.exp"))  # fmt: skip
+    found = read((), {"CONTRIBUTING.md": b"# Lint\n```\nmake lint \xff\n```\n"})
+    assert [(m.kind, m.path, m.line) for m in joined(linked, found)] == [("lint", "CONTRIBUTING.md", 3), ("docs", "torch/_torch_docs.py", 3)]
+
+
+def test_files_of_tests_are_as_long_as_they_are():
+    found = read((), {"torch/testing/_internal/common_methods_invocations.py": b"op_db = [OpInfo('exp')]\n", "test/deep/test_it.py": (
+        b"from torch.testing._internal.common_methods_invocations import op_db\nclass TestIt:\n    @ops(op_db)\n    def test_a(self): ...\ninstantiate_device_type_tests(TestIt, globals())\n"
+    )})  # fmt: skip
+    assert {(m.kind, m.path, m.line) for m in found if m.path.startswith("test/")} == {("tests", "test/deep/test_it.py", 3), ("length", "test/deep/test_it.py", 5)}
