@@ -20,6 +20,7 @@ from cartographer.dispatch.blocks import (
     read_blocks,
 )
 from cartographer.dispatch.findings import Defined, Fallback, Findings, Registered, ScriptOperator
+from cartographer.dispatch.options import chain_of_operators
 from cartographer.dispatch.statements import Statement, is_name, schema_name, statements
 from cartographer.expand.expander import Expander, ExpansionTooLargeError
 from cartographer.expand.tokens import read_tokens, string_value
@@ -102,7 +103,7 @@ def _block_findings(
     registered: list[Registered] = []
     fallbacks: list[Fallback] = []
     unresolved: list[Unresolved] = []
-    for statement in statements(body, file):
+    for statement in (chain_of_operators if body.kind == "OPERATORS" else statements)(body, file):
         place = Location(statement.token.path or file.path, statement.token.line)
         guards = (*block.head.guards, *(g for g in statement.token.guards if g not in block.head.guards))
         terms = build.terms(file.path, guards)
