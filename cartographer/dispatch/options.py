@@ -151,12 +151,15 @@ def _kernel(name: Token, template: list[list[Token]], given: list[list[Token]], 
     elif given:
         function = given[0]
     else:
+        function = []
+    if not function:
         return key, Kernel(None)
     symbol = function_name(function)
     if symbol is None and _wrapped(function):
         made = read_kernel(function)
         return key, Kernel(made.symbol, None, made.fallthrough, made.boxed)
-    return key, Kernel(symbol, boxed=len(template) == 1 and function[0].text == "&")
+    alone = len(template) == 1 and not is_type
+    return key, Kernel(symbol, boxed=alone and function[0].text == "&", functor=alone and function[0].text != "&")
 
 
 def _wrapped(tokens: Sequence[Token]) -> bool:

@@ -30,6 +30,7 @@ class Kernel:
     key: str | None = None  # of a dispatch(key, f) wrapper
     fallthrough: bool = False
     boxed: bool = False
+    functor: bool = False  # the symbol may be a class, whose operator() is the kernel
 
 
 @dataclass(frozen=True, slots=True)
