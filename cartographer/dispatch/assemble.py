@@ -11,7 +11,7 @@ from cartographer.dispatch.layers import Layers
 from cartographer.dispatch.table import Tables, shown_keys
 from cartographer.model.atlas import Unresolved
 from cartographer.model.dispatch import CATCH_ALL
-from cartographer.model.operator import Operator, Origin, Registration
+from cartographer.model.operator import OVERLOAD, Operator, Origin, Registration
 from cartographer.model.schema import FunctionSchema, SchemaError
 from cartographer.model.schema_text import printed
 
@@ -31,8 +31,8 @@ def assemble(
 ) -> tuple[tuple[Operator, ...], tuple[Unresolved, ...]]:
     """All operators of this PyTorch with all their registrations, dispatch tables and layers, sorted by name."""
     rules, findings = collected.rules, collected.findings
-    notes = list(findings.unresolved)
     known = {operator.name: operator for operator in operators}
+    notes = [*findings.unresolved, *_namesakes(known.values())]
     for defined in findings.defined:
         there = known.get(defined.name)
         if there is None or (there.build and not defined.build):
@@ -56,6 +56,18 @@ def assemble(
     if rules is None:
         return tuple(replace(o, build=_as_viewed(o.build), registrations=registrations) for o, registrations in joined), tuple(notes)
     return tuple(_with_tables(joined, collected, rules)), tuple(notes)
+
+
+def _namesakes(operators: Iterable[Operator]) -> Iterable[Unresolved]:
+    """How many rows of the list share their name with others: the overloads that tell them apart are ours."""
+    told = [operator for operator in operators if OVERLOAD in operator.extra]
+    if told:
+        shared = {operator.schema.partition("(")[0] for operator in told}
+        reason = (
+            f"the list gives none to {len(told) + len(shared)} rows that share {len(shared)} names: the first of each name keeps it, "
+            f"the overloads of the other {len(told)} are made up from the types of their arguments"
+        )
+        yield Unresolved("dispatch", "names of overloads", reason, told[0].declared.path, min(o.declared.line for o in told))
 
 
 def _with_tables(
