@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.codegen.function import IMPLICIT, IMPLICIT_NESTED, Function, Kernel, SchemaRules
 from cartographer.codegen.sources import GEN, MODEL
+from cartographer.model.schema import made_up_overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def functions(declarations: Declarations, sources: Sources) -> list[Function]:
 
 
 def _told_apart(schemas: list[FunctionSchema]) -> list[FunctionSchema]:
-    """Schemas of which no two have one name. To 1.3 rows have no overload's name and several may be called alike: the first
+    """Schemas of which no two have one name. To 1.2 rows have no overload's name and many are called alike (in 1.3 four): the first
     keeps its name, the others get an overload that we make of the types of their arguments, as in `add.Tensor_Scalar_Scalar`.
     """
     taken = Counter(str(schema.name) for schema in schemas)
@@ -57,8 +57,7 @@ def _told_apart(schemas: list[FunctionSchema]) -> list[FunctionSchema]:
     for schema in schemas:
         name = schema.name
         if str(name) in met:
-            types = [a.type for a in schema.arguments if not a.is_out] + ["out"] * bool(schema.out)
-            overload = "_".join(filter(None, (name.overload, *(re.sub(r"\W+", "", t) for t in types))))
+            overload = made_up_overload(schema)
             found = (f"{overload}_{number}" if number else overload for number in range(len(schemas) + 1))
             name = next(n for n in (replace(name, overload=o) for o in found) if str(n) not in taken)
             taken[str(name)] += 1
