@@ -55,7 +55,7 @@ class Binder:
         if function.generated and "view_copy" not in function.tags:
             return False
         types = ", ".join(a.type for a in function.schema.arguments)  # how 1.7 spells its list
-        skipped = {str(function.schema), f"{function.cpp_name}({types})"} & self._signatures
+        skipped = {str(function.written), f"{function.cpp_name}({types})"} & self._signatures
         return not self._skipped.fullmatch(function.cpp_name) and not skipped
 
     def places(self, function: Function) -> Iterator[tuple[str, str]]:

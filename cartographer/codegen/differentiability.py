@@ -93,7 +93,7 @@ def load(functions: list[Function], derivatives: Iterable[Derivative], sources: 
     by_schema: dict[str, Function] = {}
     by_signature: dict[str, list[Function]] = {}
     for function in ordered:
-        by_schema[str(function.schema)] = function
+        by_schema[str(function.written)] = function
         by_signature.setdefault(function.signature, []).append(function)
     table = replacements(sources)
     counter: Counter[str] = Counter()
@@ -113,7 +113,7 @@ def load(functions: list[Function], derivatives: Iterable[Derivative], sources: 
 def _canonical(functions: list[Function], name: str) -> Function:
     """Of the variants of an operator the one that the row names; some have in-place variants only."""
     for function in functions:
-        if "functional" not in function.schema.name.overload and not function.is_out and function.base == name:
+        if "functional" not in function.written.name.overload and not function.is_out and function.base == name:
             return function
     return functions[0]
 

@@ -67,6 +67,11 @@ class Function:
         return self.schema.name.local
 
     @property
+    def written(self) -> FunctionSchema:
+        """Its schema as the release has it; that of `schema` bears an overload's name even where the list has none (rows.py)."""
+        return self.schema if self.generated else self.row.schema
+
+    @property
     def base(self) -> str:
         """The base name with its in-place underscore: `add_` of `add_.Tensor`."""
         return self.schema.name.base

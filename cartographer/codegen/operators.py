@@ -11,14 +11,14 @@ from cartographer.codegen.bindings import Binder
 from cartographer.codegen.matching import Matcher
 from cartographer.codegen.registrations import Registrar
 from cartographer.codegen.sources import Sources
-from cartographer.model.operator import CppNames, Operator, Origin
+from cartographer.model.operator import OVERLOAD, CppNames, Operator, Origin
 from cartographer.model.schema_text import printed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cartographer.codegen.function import Function
-    from cartographer.model.declaration import Declarations, NativeFunction
+    from cartographer.model.declaration import Declarations
 
 
 class Functions:
@@ -54,7 +54,7 @@ def operators_of(known: Functions) -> tuple[Operator, ...]:
         name = function.name
         made.append(Operator(
             name=function.schema.name.full,
-            schema=printed(function.schema),
+            schema=printed(function.written),
             origin=Origin.GENERATED if function.generated else Origin.YAML,
             declared=function.row.place,
             variants=function.variants,
@@ -67,7 +67,7 @@ def operators_of(known: Functions) -> tuple[Operator, ...]:
             cpp=_cpp(function),
             registrations=tuple(registrations.get(name, ())),
             autograd=autograd_of(match, read),
-            extra={} if function.generated else _extra(function.row),
+            extra={} if function.generated else _extra(function),
         ))
     return tuple(sorted(made, key=lambda operator: operator.name))
 
@@ -81,21 +81,22 @@ def listed_of(known: Functions) -> tuple[list[Function], dict[str, tuple[str, ..
     """The operators that torchgen adds, and the Python names of every operator, from functions that have been computed already."""
     binder = known.binder
     return known.added, {
-        f.schema.name.full: tuple(name for name, _ in binder.places(f)) if binder.bound(f) else () for f in known.all
+        f.written.name.full: tuple(name for name, _ in binder.places(f)) if binder.bound(f) else () for f in known.all
     }
 
 
 def _cpp(function: Function) -> CppNames:
     """torchgen/api/cpp.py (name) and aten/src/ATen/templates/Operators.h."""
     return CppNames(
-        op=f"at::_ops::{function.schema.name.unambiguous}",
+        op=f"at::_ops::{function.written.name.unambiguous}",
         function=f"at::{function.cpp_name}" if "function" in function.variants else None,
         method=f"at::Tensor::{function.base}" if "method" in function.variants else None,
     )
 
 
-def _extra(row: NativeFunction) -> dict[str, str]:
+def _extra(function: Function) -> dict[str, str]:
     """Further keys of a row, as text."""
+    row = function.row
     known = {
         "structured_inherits": row.structured_inherits or "",
         "autogen": ", ".join(str(name) for name in row.autogen),
@@ -109,4 +110,5 @@ def _extra(row: NativeFunction) -> dict[str, str]:
         "device_check": row.device_check or "",
         "device_guard": "" if row.device_guard else "False",
     }
-    return {key: text for key, text in {**known, **row.other}.items() if text}
+    told = {} if function.written == function.schema else {OVERLOAD: f"made up: this list has other rows that are called {row.name.full} too"}
+    return {key: text for key, text in {**known, **row.other, **told}.items() if text}

@@ -37,7 +37,7 @@ Found = dict[str, list[Registration]]  # by the operator's name
 
 def wrapper_name(function: Function) -> str:
     """The name of the wrapper that is generated for a kernel: C++ name and overload (type_wrapper_name)."""
-    overload = function.schema.name.overload
+    overload = function.written.name.overload
     return f"{function.cpp_name}_{overload}" if overload else function.cpp_name
 
 
@@ -176,7 +176,7 @@ class Registrar:
             return
         for f in self._functions:
             if not f.base.endswith("_like") and not f.base.startswith("new_") and tensor_options(f.schema):
-                overload = f"_{f.schema.name.overload}" if f.schema.name.overload else ""
+                overload = f"_{f.written.name.overload}" if f.written.name.overload else ""
                 found[f.name].append(Registration("BackendSelect", f"at::{f.cpp_name}{overload}", Origin.GENERATED,
                                                   rule=str(function.place)))
 

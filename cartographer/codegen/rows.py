@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cartographer.codegen.function import IMPLICIT, IMPLICIT_NESTED, Function, Kernel, SchemaRules
 from cartographer.codegen.sources import GEN, MODEL
+from cartographer.model.schema import made_up_overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,13 +37,32 @@ def functions(declarations: Declarations, sources: Sources) -> list[Function]:
     implied = {tag.tag: _IMPLIED_TAGS[tag.tag] for tag in declarations.tags if tag.tag in _IMPLIED_TAGS}
     default = default_key(sources)
     made = []
-    for row in declarations.functions:
+    for row, schema in zip(declarations.functions, _told_apart([row.schema for row in declarations.functions]), strict=True):
         kernels = _kernels(row, structured, ufunc, default)
         tags = frozenset(row.tags) | {tag for tag, holds in implied.items() if holds(row.schema)}
         made.append(Function(
-            row=row, schema=row.schema, kernels=kernels, tags=tags, variants=row.variants, generated=False,
+            row=row, schema=schema, kernels=kernels, tags=tags, variants=row.variants, generated=False,
             is_abstract=row.structured_delegate is not None or _is_abstract(kernels, default), rules=rules,
         ))
+    return made
+
+
+def _told_apart(schemas: list[FunctionSchema]) -> list[FunctionSchema]:
+    """Schemas of which no two have one name. To 1.2 rows have no overload's name and many are called alike (in 1.3 four): the first
+    keeps its name, the others get an overload that we make of the types of their arguments, as in `add.Tensor_Scalar_Scalar`.
+    """
+    taken = Counter(str(schema.name) for schema in schemas)
+    met: set[str] = set()
+    made = []
+    for schema in schemas:
+        name = schema.name
+        if str(name) in met:
+            overload = made_up_overload(schema)
+            found = (f"{overload}_{number}" if number else overload for number in range(len(schemas) + 1))
+            name = next(n for n in (replace(name, overload=o) for o in found) if str(n) not in taken)
+            taken[str(name)] += 1
+        met.add(str(name))
+        made.append(schema if name is schema.name else replace(schema, name=name))
     return made
 
 

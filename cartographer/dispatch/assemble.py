@@ -11,8 +11,8 @@ from cartographer.dispatch.layers import Layers
 from cartographer.dispatch.table import Tables, shown_keys
 from cartographer.model.atlas import Unresolved
 from cartographer.model.dispatch import CATCH_ALL
-from cartographer.model.operator import Operator, Origin, Registration
-from cartographer.model.schema import FunctionSchema, SchemaError
+from cartographer.model.operator import OVERLOAD, Operator, Origin, Registration
+from cartographer.model.schema import FunctionSchema, SchemaError, made_up_overload
 from cartographer.model.schema_text import printed
 
 if TYPE_CHECKING:
@@ -31,21 +31,27 @@ def assemble(
 ) -> tuple[tuple[Operator, ...], tuple[Unresolved, ...]]:
     """All operators of this PyTorch with all their registrations, dispatch tables and layers, sorted by name."""
     rules, findings = collected.rules, collected.findings
-    notes = list(findings.unresolved)
     known = {operator.name: operator for operator in operators}
+    notes = [*findings.unresolved, *_namesakes(known.values())]
+    apart = {(d.name, d.place): made for d in findings.defined if (made := _told_apart(d, known.get(d.name))) is not None}
+    for made in apart.values():
+        known.setdefault(made.name, made)
     for defined in findings.defined:
+        if (defined.name, defined.place) in apart:
+            continue
         there = known.get(defined.name)
         if there is None or (there.build and not defined.build):
             known[defined.name] = _operator(defined, notes)
     by_name: dict[str, list[Registration]] = {}
     fallbacks = {(f.key, f.kernel): f for f in findings.fallbacks if f.kernel}
     for registered in findings.registered:
-        if registered.name in known:
-            made = _registration(registered, rules)
+        name = apart[found].name if (found := (registered.name, registered.place)) in apart else registered.name
+        if name in known:
+            registration = _registration(registered, rules)
             fallback = fallbacks.get((registered.key, registered.kernel or ""))
             if fallback is not None:  # MPSFallback.mm: registered, and yet no kernel of the backend's own
-                made = replace(made, rule=f"{FALLBACK_RULE} of {registered.key} ({fallback.place})")
-            by_name.setdefault(registered.name, []).append(made)
+                registration = replace(registration, rule=f"{FALLBACK_RULE} of {registered.key} ({fallback.place})")
+            by_name.setdefault(name, []).append(registration)
         elif collected.complete:
             reason = "a kernel is registered, but nothing defines the operator"
             notes.append(Unresolved("dispatch", registered.name, reason, registered.place.path, registered.place.line))
@@ -56,6 +62,34 @@ def assemble(
     if rules is None:
         return tuple(replace(o, build=_as_viewed(o.build), registrations=registrations) for o, registrations in joined), tuple(notes)
     return tuple(_with_tables(joined, collected, rules)), tuple(notes)
+
+
+def _told_apart(defined: Defined, listed: Operator | None) -> Operator | None:
+    """The operator of a definition by hand whose name an operator of the list has with other arguments, as `aten::index` of
+    strings in 1.2, where names have no overloads. Since they do, the dispatcher denies such a definition.
+    """
+    if listed is None or listed.origin is not Origin.YAML or defined.schema is None:
+        return None
+    try:
+        schema, other = FunctionSchema.parse(defined.schema), FunctionSchema.parse(listed.schema)
+    except (SchemaError, ValueError):
+        return None
+    if [a.element for a in schema.arguments] == [a.element for a in other.arguments]:
+        return None
+    made = _operator(replace(defined, name=f"{defined.name.partition('.')[0]}.{made_up_overload(schema)}"), [])
+    return replace(made, extra={**made.extra, OVERLOAD: f"made up: native_functions.yaml has {defined.name} with other arguments"})
+
+
+def _namesakes(operators: Iterable[Operator]) -> Iterable[Unresolved]:
+    """How many rows of the list share their name with others: the overloads that tell them apart are ours."""
+    told = [operator for operator in operators if OVERLOAD in operator.extra]
+    if told:
+        shared = {operator.schema.partition("(")[0] for operator in told}
+        reason = (
+            f"the list gives none to {len(told) + len(shared)} rows that share {len(shared)} names: the first of each name keeps it, "
+            f"the overloads of the other {len(told)} are made up from the types of their arguments"
+        )
+        yield Unresolved("dispatch", "names of overloads", reason, told[0].declared.path, min(o.declared.line for o in told))
 
 
 def _with_tables(

@@ -121,7 +121,7 @@ def _bits(  # noqa: C901 - one case a kind of enumerator
         name.removesuffix("Bit") for name, value, _ in enums.get("BackendComponent", ()) if value is None and name.endswith("Bit")
     )
     keys = enums.get("DispatchKey", ())
-    same = {name: today for name, value, _ in keys if value is None and (today := _named_today(name)) != name}
+    same = {name: today for name, value, _ in keys if value is None and (today := named_today(name)) != name}
     functionality: list[str] = []
     runtime: dict[str, tuple[str, str]] = {}
     alias: list[str] = []
@@ -161,7 +161,7 @@ def _bits(  # noqa: C901 - one case a kind of enumerator
     return Bits(backends, tuple(functionality), ordered, resolved), tuple(alias), lines
 
 
-def _named_today(name: str) -> str:
+def named_today(name: str) -> str:
     """A key as releases from 1.6 on and the lists of all of them name it: `CPU` is `CPUTensorId` in DispatchKey.h of 1.5."""
     return "Autograd" if name == "VariableTensorId" else name.removesuffix("TensorId").removesuffix("_")
 

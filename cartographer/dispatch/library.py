@@ -20,6 +20,7 @@ from cartographer.dispatch.blocks import (
     read_blocks,
 )
 from cartographer.dispatch.findings import Defined, Fallback, Findings, Registered, ScriptOperator
+from cartographer.dispatch.options import chain_of_operators
 from cartographer.dispatch.statements import Statement, is_name, schema_name, statements
 from cartographer.expand.expander import Expander, ExpansionTooLargeError
 from cartographer.expand.tokens import read_tokens, string_value
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
 
 _SCRIPT = re.compile(r"\bOperator(?:Generator|GeneratorArgs)?\b\s*[({]")
+_RUN = "operator()"
 _SCRIPT_CLASSES = frozenset({"Operator", "OperatorGenerator", "OperatorGeneratorArgs"})  # torch/csrc/jit/runtime/operator.h
 # Names that blocks keep as they are: what they expand to is PyTorch's plumbing, what they mean we know.
 _KEPT = frozenset({"TORCH_FN", "TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_BOX", "TORCH_CHECK"})
@@ -102,7 +104,7 @@ def _block_findings(
     registered: list[Registered] = []
     fallbacks: list[Fallback] = []
     unresolved: list[Unresolved] = []
-    for statement in statements(body, file):
+    for statement in (chain_of_operators if body.kind == "OPERATORS" else statements)(body, file):
         place = Location(statement.token.path or file.path, statement.token.line)
         guards = (*block.head.guards, *(g for g in statement.token.guards if g not in block.head.guards))
         terms = build.terms(file.path, guards)
@@ -146,17 +148,19 @@ def _definition(block: Block, statement: Statement, place: Location, build: tupl
     function = statement.function or (statement.kernel.symbol if statement.kernel else None)
     function = None if function == "lambda" or schema is not None else function
     tags = statement.tags
-    return Defined(name, schema, Origin.LIBRARY, place, build, qualified(function, block.scope, known) if function else "", tags)
+    run = run_by(function, block.scope, known) if function and block.kind == "OPERATORS" else None
+    return Defined(name, schema, Origin.LIBRARY, place, build, run or (qualified(function, block.scope, known) if function else ""), tags)
 
 
 def _registration(block: Block, statement: Statement, place: Location, build: tuple[str, ...], known: frozenset[str]) -> Registered:
     kernel = statement.kernel
     assert kernel is not None
     key = statement.key or block.key or CATCH_ALL
+    run = run_by(kernel.symbol, block.scope, known) if kernel.functor and kernel.symbol else None
     return Registered(
         with_namespace(schema_name(statement.text), block.namespace),
         CATCH_ALL if key in (CATCH_ALL, "Undefined") else key,
-        qualified(kernel.symbol, block.scope, known) if kernel.symbol else None,
+        run or (qualified(kernel.symbol, block.scope, known) if kernel.symbol else None),
         Origin.LIBRARY,
         place,
         build,
@@ -185,10 +189,19 @@ def qualified(symbol: str, scope: str, known: frozenset[str] = frozenset()) -> s
     return f"{scope}::{symbol}"
 
 
+def run_by(functor: str, scope: str, known: frozenset[str]) -> str | None:
+    """The `operator()` of a class as seen from the namespaces around a block; None where no such class has one."""
+    around = [part for part in scope.split("::") if part]
+    names = ("::".join((*around[:depth], functor, _RUN)) for depth in range(len(around), -1, -1))
+    return next((name for name in names if name in known), None)
+
+
 def scopes(facts: Mapping[str, FileFacts]) -> frozenset[str]:
-    """All namespaces and classes that contain a definition, and those around them."""
-    inner = {d.qualname.replace("::(anonymous)", "").rpartition("::")[0] for file in facts.values() for d in file.definitions}
-    return frozenset("::".join(parts[:depth]) for parts in (s.split("::") for s in inner) for depth in range(1, len(parts) + 1))
+    """All namespaces and classes that contain a definition, those around them, and what runs where an object is called."""
+    names = {d.qualname.replace("::(anonymous)", "") for file in facts.values() for d in file.definitions}
+    runs = {name.removeprefix("(anonymous)::") for name in names if name.endswith(f"::{_RUN}")}
+    inner = {name.rpartition("::")[0] for name in names}
+    return frozenset(runs) | frozenset("::".join(parts[:depth]) for parts in (s.split("::") for s in inner) for depth in range(1, len(parts) + 1))
 
 
 def _script_operators(path: str, tokens: list[Token], table: MacroTable, macros: frozenset[str]) -> Iterable[ScriptOperator]:

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads the statements of a registration block: m.def, m.impl, m.fallback, and what their arguments mean
-(torch/library.h; for the old form aten/src/ATen/core/op_registration/op_registration.h).
-"""
+"""Reads the statements of a registration block: m.def, m.impl, m.fallback, and what their arguments mean (torch/library.h)."""
 
 from __future__ import annotations
 
@@ -32,6 +30,7 @@ class Kernel:
     key: str | None = None  # of a dispatch(key, f) wrapper
     fallthrough: bool = False
     boxed: bool = False
+    functor: bool = False  # the symbol may be a class, whose operator() is the kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +56,7 @@ class Unreadable:
 
 def statements(block: Block, file: FileBlocks) -> Iterator[Statement | Unreadable]:
     """All statements of a block, in order; macros in its body must have been expanded."""
-    if block.kind == "OPERATORS":
-        yield from _chain_of_operators(block, file)
-    else:
-        yield from _walk(block.body, block.variable, file, {}, 0)
+    yield from _walk(block.body, block.variable, file, {}, 0)
 
 
 def _walk(
@@ -282,6 +278,17 @@ def _referred_names(tokens: Sequence[Token]) -> Iterator[str]:
                 yield _name_at(tokens, at)[0]
 
 
+def function_name(tokens: Sequence[Token]) -> str | None:
+    """The name in an argument that is a function's name and nothing else: `&f`, `a::f<int>`; "lambda" for an anonymous one."""
+    at = 0
+    while at < len(tokens) and tokens[at].text in ("&", "::"):
+        at += 1
+    if at == len(tokens) or tokens[at].kind != "name":
+        return "lambda" if tokens and tokens[0].text == "[" else None
+    name, end = _name_at(tokens, at)
+    return name if end == len(tokens) else None
+
+
 def _name_at(tokens: Sequence[Token], index: int) -> tuple[str, int]:
     """`a::b<T>::c` from its first name on, template arguments left out, and the index behind it."""
     parts = [tokens[index].text]
@@ -301,56 +308,6 @@ def _name_at(tokens: Sequence[Token], index: int) -> tuple[str, int]:
         else:
             break
     return "::".join(parts), index
-
-
-def _chain_of_operators(block: Block, file: FileBlocks) -> Iterator[Statement | Unreadable]:
-    """`.op(schema, options().kernel<F>(key)...)` of the old RegisterOperators."""
-    body = block.body
-    for index, token in enumerate(body):
-        if token.text != "op" or not index or body[index - 1].text != "." or body[index + 1 : index + 2][0].text != "(":
-            continue
-        parts = arguments(body[index + 2 : matching(body, index + 1)])
-        named = text_of(parts[0], file, {}) if parts else None
-        rest = [t for part in parts[1:] for t in part]
-        if named is None:
-            named = _schema_option(rest or (parts[0] if parts else []), file)
-        if named is None:
-            yield Unreadable("the operator of .op(...) is no literal", token)
-            continue
-        text, naming = named
-        kernels = list(_old_kernels(rest))
-        yield Statement("def", text, None, None, naming, function=next((k.symbol for _, k in kernels), None))
-        yield from (Statement("impl", schema_name(text), key, kernel, naming) for key, kernel in kernels)
-
-
-def _schema_option(tokens: Sequence[Token], file: FileBlocks) -> tuple[str, Token] | None:
-    for index, token in enumerate(tokens):
-        if token.text == "schema" and index + 1 < len(tokens) and tokens[index + 1].text == "(":
-            return text_of(tokens[index + 2 : matching(tokens, index + 1)], file, {})
-    return None
-
-
-def _old_kernels(tokens: Sequence[Token]) -> Iterator[tuple[str | None, Kernel]]:
-    """The kernels of an options chain: (key or None for a catch-all, kernel); a plain function is a catch-all."""
-    found = False
-    for index, token in enumerate(tokens):
-        if not re.match(r"(?:catchAllKernel|kernel|impl_unboxedOnly\w*|impl_\w+|\w*[kK]ernel)\Z", token.text):
-            continue
-        if not index or tokens[index - 1].text != ".":
-            continue
-        at = next((i for i in range(index + 1, len(tokens)) if tokens[i].text == "("), None)
-        if at is None:
-            continue
-        inside = tokens[at + 1 : matching(tokens, at)]
-        parts = arguments(inside)
-        key = next((k for part in parts if (k := key_of(part)) is not None), None)
-        template = [t for t in tokens[index + 1 : at] if t.text not in ("<", ">")]
-        functions = [t for part in parts if key_of(part) is None for t in part]
-        symbols = [n for n in _qualified_names(template) if n != "decltype"]
-        found = True
-        yield key, Kernel(_symbol(functions) or (symbols[-1] if symbols else None))
-    if not found and tokens and "options" not in {t.text for t in tokens}:
-        yield None, read_kernel(tokens)
 
 
 def schema_name(text: str) -> str:

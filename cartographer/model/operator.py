@@ -79,6 +79,7 @@ class Step:
     branch: str = ""  # condition under which this step is taken; "" = always
 
 
+OVERLOAD = "overload"  # in `extra` of an operator whose overload is our own invention: that the list has none, and why we made one
 ONLY_RAISES = "it only raises an error"  # in the note of an entry
 
 

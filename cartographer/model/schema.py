@@ -362,3 +362,9 @@ def _returns(text: str, whole: str) -> list[Return | None]:
         if end == len(text) - 1:
             parts = inner
     return [None if part == "..." else _return(part) for part in parts]
+
+
+def made_up_overload(schema: FunctionSchema) -> str:
+    """An overload's name for a schema whose name others have too, made of the types of its arguments: `Tensor_Scalar_out`."""
+    types = [a.type for a in schema.arguments if not a.is_out] + ["out"] * bool(schema.out)
+    return "_".join(filter(None, (schema.name.overload, *(re.sub(r"\W+", "", t) for t in types))))

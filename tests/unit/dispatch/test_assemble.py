@@ -103,3 +103,29 @@ def test_a_generated_registration_without_a_key_becomes_what_the_release_makes_o
     """CatchAll is a second name of Undefined in DispatchKey.h, and no key of the table: as torchgen registered up to 1.7."""
     made, _ = build([operator("aten::square", Registration("CatchAll", "at::native::square", Origin.YAML))])
     assert [r.key for r in made["aten::square"].registrations] == ["CompositeImplicitAutograd"]
+
+
+def test_a_definition_that_only_shares_its_name_with_a_row_is_an_operator_of_its_own(build):
+    row = operator("aten::index", Registration("CPU", "at::native::index", Origin.YAML), schema="aten::index(Tensor self, Tensor?[] indices) -> Tensor")
+    text = 'auto r = RegisterOperators()\n .op("aten::index(str self, str part, int at=0) -> int", options().catchAllKernel<decltype(find), &find>());'
+    made, _ = build([row], torch__csrc__s=text)
+    assert [r.kernel for r in made["aten::index"].registrations] == ["at::native::index"]
+    other = made["aten::index.str_str_int"]
+    assert (other.schema, other.declared.line) == ("aten::index(str self, str part, int at=0) -> int", 2)
+    assert [r.kernel for r in other.registrations] == ["find"]
+    assert "made up" in other.extra["overload"]
+
+
+@pytest.mark.parametrize("schema", ["aten::copy_(Tensor(a!) self, int[] n=1) -> Tensor(a!)", "aten::copy_(Tensor self, int[2] many) -> Tensor"])
+def test_a_definition_by_hand_of_a_row_of_the_list_is_that_row(build, schema):
+    row = operator("aten::copy_", schema="aten::copy_(Tensor(a!) self, int[] n) -> Tensor(a!)")
+    made, _ = build([row], aten__c=f'auto r = RegisterOperators().op(options().schema("{schema}").impl_unboxedOnlyCatchAllKernel<decltype(c), &c>());')
+    assert list(made) == ["aten::copy_"]
+    assert [r.kernel for r in made["aten::copy_"].registrations] == ["c"]
+
+
+def test_how_many_rows_share_a_name_is_said(build):
+    told = [Operator(f"aten::a.{n}", "aten::a(Tensor x) -> Tensor", Origin.YAML, YAML, extra={"overload": "made up"}) for n in ("int", "out")]
+    _, notes = build([operator("aten::a"), *told])
+    assert [n.reason.partition(":")[0] for n in notes if n.subject == "names of overloads"] == ["the list gives none to 3 rows that share 1 names"]
+    assert not [n for n in build([operator("aten::a")])[1] if n.subject == "names of overloads"]
