@@ -25,6 +25,7 @@ from cartographer.link import operators as link
 from cartographer.model.age import Ages
 from cartographer.model.atlas import Atlas, Strata
 from cartographer.model.source import HistoryLevel
+from cartographer.pipeline.keys import named_keys
 from cartographer.pipeline.lists import list_of_tree
 from cartographer.pipeline.wanted import matching
 from cartographer.processes import beside
@@ -74,7 +75,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         strata=strata,
         landmarks=marks,
         paths=tuple(file.path for file in listed),
-        rows=rows,
+        rows=replace(rows, keys=named_keys(in_cpp.rules)),
         bodies=bodies.of_steps(linked.operators, facts, tree.read_many),
     )
 

@@ -17,10 +17,11 @@ from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest
 from cartographer.compare.atlases import with_atlases
 from cartographer.compare.operators import compare
-from cartographer.compare.selection import Selection, check, select
+from cartographer.compare.selection import Selection, check, not_compared, select, spelled_out
 from cartographer.compare.timeline import Timeline, timelines
 from cartographer.errors import CartographerError, CompareError, NotFound
 from cartographer.model.source import HistoryLevel
+from cartographer.pipeline.keys import listed_with_keys
 from cartographer.pipeline.lists import operators_of
 from cartographer.processes import beside, none_left
 from cartographer.progress import SilentProgress
@@ -52,10 +53,15 @@ def compare_releases(
     wanted = selection or Selection()
     notes = check(wanted, *(listed for listed, _ in sides))
     found = compare(*(listed for listed, _ in sides))
+    wanted = spelled_out(wanted, *(listed for listed, _ in sides))
+    tables = None
     if all(db is not None for _, db in sides):
         readers = [Reader(db) for _, db in sides if db is not None]
         with closing(readers[0]), closing(readers[1]), doubting(readers[1].path), doubting(readers[0].path):
-            found = with_atlases(found, readers[0].compared(), readers[1].compared())
+            atlases_of = readers[0].compared(), readers[1].compared()
+        found = with_atlases(found, *atlases_of)
+        tables = {key for side in atlases_of for operator in side.operators.values() for key in operator.dispatch}
+    notes += not_compared(wanted, (row for listed, _ in sides for row in listed.rows.values()), tables)
     found = replace(found, notes=(*found.notes, *_backwards(found), *notes))
     if core:
         wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))
@@ -102,8 +108,8 @@ def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple
     if path.is_dir() and (held := database.held_by(path)):
         raise CompareError("a folder of several atlases", where=text, hint=f"name one of them: {', '.join(held)}")
     if path.exists():
-        return operators_of(SourceRequest(source=text), progress), None
-    return operators_of(SourceRequest(version=text, repo=repo, from_wheel=wheel, history=HistoryLevel.NONE), progress), None
+        return listed_with_keys(SourceRequest(source=text), progress), None
+    return listed_with_keys(SourceRequest(version=text, repo=repo, from_wheel=wheel, history=HistoryLevel.NONE), progress), None
 
 
 def _known(tag: str) -> Path | None:

@@ -12,14 +12,16 @@ from click.testing import CliRunner
 from cartographer.checkout import git
 from cartographer.checkout.cache import Cache
 from cartographer.checkout.clone import DEFAULT_URL, store_path
-from cartographer.checkout.demo import make_demo_repository
+from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
 from cartographer.checkout.git import environment
 from cartographer.checkout.open import SourceRequest
 from cartographer.cli import commands
 from cartographer.compare.machine import JSON_SCHEMA
+from cartographer.compare.selection import Selection
 from cartographer.errors import CompareError, NotFound
 from cartographer.pipeline.building import BuildRequest, build
 from cartographer.pipeline.releases import compare_releases, operator_history
+from cartographer.progress import SilentProgress
 from cartographer.query import atlases
 
 
@@ -42,6 +44,21 @@ def test_between_two_tags(repository) -> None:
     assert len(found.old_web.rpartition("/")[2]) == 40  # permalinks are pinned to the commit
     removed = next(c for c in found.changes if c.id == "op-removed")
     assert removed.places[0].path == "aten/src/ATen/native/native_functions.yaml"
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_every_key_of_the_list_can_be_asked_for(repository, tmp_path, built) -> None:
+    """Whether the lists are read anew or those of atlases; the words of a filter that matches nothing say why."""
+    sides = ["v0.2.0", DEMO_TAG]
+    if built:
+        sides = [str(build(BuildRequest(SourceRequest(version=tag, repo=repository), tmp_path / tag, 1, html=False), SilentProgress())) for tag in sides]
+    for key in ("QuantizedMeta", "sparsexpu"):
+        found = compare_releases(*sides, repo=None if built else repository, selection=Selection(backend=key))
+        assert not found.changes
+        assert any(key.lower() in note.lower() for note in found.notes)
+    with pytest.raises(CompareError, match="NoSuchKey"):
+        compare_releases(*sides, repo=None if built else repository, selection=Selection(backend="NoSuchKey"))
+    assert CliRunner().invoke(commands, ["diff", *sides, "--backend", ""]).exit_code != 0
 
 
 def test_backwards_too(repository) -> None:
@@ -67,7 +84,8 @@ def test_forms_and_exit_codes(repository) -> None:
     assert "::error" in run("--format", "github").stdout
     assert run("--fail-on", "break").return_value == 1
     assert run("--fail-on", "break", "--op", "mul*", "--level", "break").return_value in (0, 1)
-    assert run("--op", "nothing*", "--fail-on", "info").return_value == 0
+    assert isinstance(run("--op", "nothing*", "--fail-on", "info").exception, CompareError), "a misspelt name would pass for ever"
+    assert "::notice title=note::no operator of either release is called nothing*" in run("--op", "nothing*", "--op", "mul*", "--format", "github").stdout
 
 
 def test_an_error_is_never_no_changes(repository) -> None:

@@ -2,6 +2,7 @@
 """What each form prints, what the filters keep, and that a misspelt filter is no "no changes"."""
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -10,7 +11,7 @@ from cartographer.compare.forms import FORMS
 from cartographer.compare.machine import JSON_SCHEMA
 from cartographer.compare.operators import compare
 from cartographer.compare.schemas import SCHEMA_IDS
-from cartographer.compare.selection import Selection, check, select
+from cartographer.compare.selection import Selection, check, not_compared, select, spelled_out
 from cartographer.errors import CompareError
 from cartographer.model.change import Change, Comparison, Level
 from cartographer.model.kinds import KINDS, SAME_FUNCTION, Part, part_of, title
@@ -157,6 +158,23 @@ def test_misspelt_filters():
     assert check(Selection(ops=("gone", "nothing*")), OLD, NEW) == ("no operator of either release is called nothing*",)
     for spelled in ("CUDA", "cuda"):
         assert check(Selection(backend=spelled, kinds=("op-removed",)), OLD, NEW) == ()
+
+
+def test_a_key_that_no_operator_registers_to_is_a_key_all_the_same():
+    old, new = (replace(side, keys={"CPU": "CPU", "XLA": "XLA", "Autocast": main, main: main}) for side, main in ((OLD, "Autocast"), (NEW, "AutocastCUDA")))
+    rows = [*old.rows.values()]
+    assert check(Selection(backend="xla"), old, new) == ()
+    assert "keys that something registers to" in not_compared(Selection(backend="XLA"), rows, {"CPU"})[0], "else no changes would read as an answer"
+    assert "between two atlases" in not_compared(Selection(backend="XLA"), rows, None)[0]
+    assert not not_compared(Selection(backend="XLA"), rows, {"XLA"})
+    assert not not_compared(Selection(backend="cuda"), rows, None)
+    change = Change("served-changed", Level.INFO, "aten::moved", "", detail={"key": "CPU", "keys": ["CPU", "AutocastCUDA"]})
+    assert spelled_out(Selection(backend="autocast"), old, new).keeps(change)
+    assert not spelled_out(Selection(backend="XLA"), old, new).keeps(change)
+    with pytest.raises(CompareError, match="neither operator list names"):
+        check(Selection(backend="XLA"), OLD, NEW)
+    with pytest.raises(CompareError, match="neither release has"):
+        check(Selection(backend="NoSuch"), old, new)
 
 
 def test_kinds_are_all_ids_that_are_written():
