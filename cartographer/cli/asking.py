@@ -100,7 +100,10 @@ def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], a
         hits = search.search(reader, text, limit, kinds or KINDS)
         if not hits:
             from cartographer.query import operators
+            from cartographer.query.reverse import unread
 
+            if files := unread(reader, text) or unread(reader, f"{text}.py"):
+                raise NotFound(f"no name that is read holds {text!r}", hint=f"the code of {', '.join(files[:3])} is not read, so nothing in it is found")
             near = operators.near_misses(reader.lookup, text)
             raise NotFound(f"no name holds {text!r}", hint=f"did you mean {', '.join(near)}?" if near else None)
         if as_json:
