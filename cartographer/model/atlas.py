@@ -125,11 +125,11 @@ class Landmark:
     """A place that somebody who changes an operator or a file needs, outside the way of a call.
 
     `subject` is an operator's full base name ("aten::exp"), a path pattern (owners), a class of OpInfos (tests), the
-    heading above it (commands), or a folder (map).
+    heading above it (commands), or a folder (map); `public` is a name that Python gives to the operator's binding.
     """
 
     subject: str
-    kind: str  # docs | index | opinfo | tests | decomposition | reference | meta | compatibility | owner | command | map
+    kind: str  # docs | index | opinfo | tests | decomposition | reference | meta | compatibility | owner | command | map | public
     path: str
     line: int
     text: str = ""  # the owners, the command, the function

@@ -16,6 +16,7 @@ from cartographer.checkout.open import history_repository
 from cartographer.codegen import operators as codegen
 from cartographer.codegen import sources as generators
 from cartographer.codegen.files import files_of
+from cartographer.codegen.published import published
 from cartographer.compare import bodies
 from cartographer.declare import declarations
 from cartographer.dispatch import assemble, collect
@@ -73,7 +74,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         generated=generated,
         unresolved=(*unresolved, *linked.unresolved),
         strata=strata,
-        landmarks=marks,
+        landmarks=(*marks, *published(linked.operators, facts)),
         paths=tuple(file.path for file in listed),
         rows=replace(rows, keys=named_keys(in_cpp.rules)),
         bodies=bodies.of_steps(linked.operators, facts, tree.read_many),

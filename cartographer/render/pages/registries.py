@@ -49,6 +49,8 @@ def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark
     classes: set[str] = set()
     for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators):
         for mark in known.get(subject, ()):
+            if mark.kind == "public":  # the same place as its documentation; the descent has it
+                continue
             yield mark, mark.text
             if mark.kind == "opinfo":
                 classes |= {mark.text.partition("(")[0], "OpInfo"}
