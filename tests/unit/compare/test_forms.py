@@ -179,3 +179,28 @@ def test_a_key_that_no_operator_registers_to_is_a_key_all_the_same():
 
 def test_kinds_are_all_ids_that_are_written():
     assert {c.id for c in compare(OLD, NEW).changes} <= KINDS
+
+
+def test_rows_that_add_up_to_more_than_the_operators_say_so():
+    old = listing("1.0", row("f", "(Tensor a, Tensor b) -> Tensor"), row("g"))
+    new = listing("2.0", row("f", "(Tensor c, Tensor d) -> Tensor"))
+    part = view_of(compare(old, new)).parts[0]
+    assert (part.operators, part.changes) == (2, 3)
+    assert "3 changes; 2 operators have their gravest change here." in page(compare(old, new))
+
+
+def test_the_page_of_a_wheel_claims_no_kernels():
+    from cartographer.model.lineage import Lineage
+    from cartographer.model.source import SourceInfo, SourceKind
+    from cartographer.render.collection import plate_files
+    from cartographer.render.known import KnownPages
+    from cartographer.render.pages.releases import plate
+    from cartographer.render.urls import RELEASES
+
+    source = SourceInfo(SourceKind.WHEEL, "2.0", "v2.0", None, "torch.whl")
+    texts = {}
+    for wheel in (True, False):
+        made = plate("v2.0", compare(OLD, NEW), Lineage(), lambda _: None, collected=True, whole=True, wheel=wheel)
+        texts[wheel] = plate_files(source, made, KnownPages({}, {}))[RELEASES].decode()
+    assert "bindings, kernels and Nodes of both atlases are compared." in texts[False]
+    assert "kernels as far as both hold them" in texts[True]
