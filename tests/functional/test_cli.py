@@ -258,6 +258,17 @@ main()
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "cartographer: stopped\n")
 
 
+def test_help_fits_a_narrow_terminal():
+    from click.testing import CliRunner
+
+    from cartographer.cli import COMMANDS, commands
+
+    for words in ([], *([command] for command in COMMANDS)):
+        told = CliRunner(env={"COLUMNS": "40"}).invoke(commands, [*words, "--help"], terminal_width=40).stdout.splitlines()
+        assert told
+        assert [line for line in told if len(line) > 50] == [], "click writes no narrower"
+
+
 def test_clean(run, tmp_path):
     facts = tmp_path / "cache" / "facts" / "one"
     facts.mkdir(parents=True)

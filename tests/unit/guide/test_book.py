@@ -138,3 +138,11 @@ def test_numbers_say_how_they_were_counted(told):
     assert numbers["registrations_python"] == ("1", "operators with a kernel that Python registers")
     assert all(receipt for name, (_, receipt) in numbers.items() if name != "nonsense")
     assert [s.anchor for s in read.gone] == ["count:nonsense"]
+
+
+def test_a_word_that_fits_in_no_line_keeps_its_indent(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    touches = [places.Touch("entry", "a.cpp", 7, "at::native::a_name_that_is_longer_than_the_line"), places.Touch("what is longer than its column", "a.cpp", 7, "at::native::a_name_that_is_longer")]
+    lines = list(terminal.table(touches, SimpleNamespace(strong=str, faint=str)))
+    assert all(line.startswith("   ") for line in lines)
+    assert "   entry                  at::native::a_name_that_is_longer_than_the_line" in lines
