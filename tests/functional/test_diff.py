@@ -18,7 +18,7 @@ from cartographer.checkout.open import SourceRequest
 from cartographer.cli import commands
 from cartographer.compare.machine import JSON_SCHEMA
 from cartographer.compare.selection import Selection
-from cartographer.errors import CompareError, NotFound
+from cartographer.errors import CartographerError, CompareError, NotFound, UsageError
 from cartographer.pipeline.building import BuildRequest, build
 from cartographer.pipeline.releases import compare_releases, operator_history
 from cartographer.progress import SilentProgress
@@ -139,7 +139,7 @@ def test_history_of_what_is_given_is_of_nothing_else(own, repository, tmp_path) 
     with pytest.raises(NotFound, match="no release from"):
         operator_history(["potrf"], sources=[tree], since="v0.2.0")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFound, match="no release to look at"):
+    with pytest.raises(NotFound, match=r"no torch-\*\.whl in this folder"):
         operator_history(["potrf"], wheels=[tmp_path / "empty"])
 
 
@@ -184,3 +184,20 @@ def test_what_could_not_be_compared_is_never_no_changes(fault, monkeypatch) -> N
 def test_a_path_that_is_not_there_is_no_tag(text, tmp_path):
     with pytest.raises(CompareError, match="there is no such file or folder"):
         compare_releases(text, str(tmp_path))
+
+
+@pytest.mark.parametrize(("given", "says"), [("wheels", r"no torch-\*\.whl in this folder"), ("sources", "PyTorch")])
+def test_history_says_what_is_wrong_with_what_is_given(tmp_path, given, says):
+    with pytest.raises(CartographerError, match=says) as caught:
+        operator_history(["gelu"], **{given: [tmp_path]})
+    assert "release to look at" not in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_history_of_a_name_like_no_other(repository):
+    with pytest.raises(NotFound) as caught:
+        operator_history(["zzzzqq"], repo=repository)
+    assert "search zzzzqq" in caught.value.hint
+    for empty in ("", "  "):
+        with pytest.raises(UsageError, match="an empty name"):
+            operator_history([empty], repo=repository)
