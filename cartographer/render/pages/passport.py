@@ -10,6 +10,7 @@ from cartographer.model.lineage import EVER
 from cartographer.model.operator import Origin, Status
 from cartographer.render import urls
 from cartographer.render.pages import releases
+from cartographer.render.pages.surface import published
 from cartographer.render.site import anchor_of, short_name
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def facts_of(site: Site, op: Operator, *, whole: bool, said: Sequence[Fact] = ()
 def _python(site: Site, op: Operator) -> Fact:
     if not op.bindings:
         return Fact("Python", (Item(f"no binding; torch.ops.{op.name.replace('::', '.')} reaches it", code=False),))
-    items = []
+    items = [Item(mark.text, receipt=site.receipt(mark.path, mark.line)) for mark in published(site, op)]
     for binding in sorted(op.bindings, key=lambda b: (b.deprecated, b.python.startswith("torch.Tensor."))):
         note = "deprecated form" if binding.deprecated else ""
         items.append(Item(binding.python, receipt=site.receipt_of(binding.place), note=note))

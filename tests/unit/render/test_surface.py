@@ -11,6 +11,7 @@ from cartographer.model.atlas import FileEntry, Landmark, Symbol
 from cartographer.model.location import Location
 from cartographer.model.operator import Binding
 from cartographer.render.loading import site_of
+from cartographer.render.pages.passport import facts_of
 from cartographer.render.pages.surface import border_stops, python_stops, your_line
 from cartographer.store import writer
 from cartographer.store.reader import Reader
@@ -84,3 +85,13 @@ def test_a_function_by_hand_is_shown_where_it_is_defined(floors):
     says = told(border)
     assert says["THPVariable_size"][1] == ["python_variable_methods.cpp:50", "python_variable_methods.cpp:90"]
     assert says["THPVariable_other"] == ("A row of a table that is written by hand names it.", ["python_variable_methods.cpp:90"])
+
+
+def test_the_facts_name_what_python_makes_public(small, tmp_path):
+    made = small.atlas()
+    writer.write(replace(made, landmarks=(Landmark("aten::mul", "public", "torch/nn/functional.py", 19, "torch.nn.functional.mul"),)), tmp_path)
+    with Reader(tmp_path) as reader:
+        site = site_of(reader, tmp_path, collected=False)
+        op = next(o for o in made.operators if o.name == "aten::mul.Tensor")
+        (python,) = [fact for fact in facts_of(site, op, whole=True) if fact.label == "Python"]
+        assert python.items[0].text == "torch.nn.functional.mul"
