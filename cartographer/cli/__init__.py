@@ -75,9 +75,12 @@ def commands(debug: bool) -> None:
     """An atlas of the PyTorch source: every operator, from its Python name to the kernel on the chip.
 
     \b
-    Build one:    cartographer build v2.11.0      (or, in seconds and with no network: cartographer build --demo)
-    Look up:      cartographer where index_select --backend CUDA
-    Browse:       cartographer serve
+    Build one:  cartographer build v2.11.0
+    Try it:     cartographer build --demo
+    Look up:    cartographer where index_select
+    Browse:     cartographer serve
+
+    The demo takes seconds and no network.
     """  # noqa: D301 - \b is click's sign for lines that stay apart
 
 

@@ -29,12 +29,12 @@ KINDS = ("operator", "python", "binding", "node", "kernel", "stub", "file", "gen
 def where_command(op: tuple[str, ...], backend: str | None, everything: bool, deep: bool, as_json: bool, atlas: str | None) -> None:
     """Where OP is implemented: `path:line  function`, and the way down beneath it.
 
-    \b
     OP is written as you have it: add, add.Tensor, aten::add.Tensor, torch.Tensor.add_, F.softmax, torch.linalg.svd,
     THPVariable_randn, AddBackward0, at::add, at::_ops::add_Tensor::call, torch.ops.aten.add.Tensor.
+
     It may also be something met on the way: a kernel or a profiler's symbol (mangled or not), a stub, a file, a line
     of a file (IndexKernel.cu:120), a generated file, an error message. The answer is then who reaches it.
-    """  # noqa: D301 - \b is click's sign for lines that stay apart
+    """
     from cartographer.query.where import where
 
     with open_atlas(atlas) as reader:
@@ -85,7 +85,7 @@ def show_command(op: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
 @click.command("search", short_help="Find anything by words of its name.")
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(1), help="How many answers.")
-@click.option("--kind", "-k", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind (may be repeated).")
+@click.option("--kind", "-k", "kinds", multiple=True, type=click.Choice(KINDS), metavar="KIND", help=f"Only this kind (may be repeated): {', '.join(KINDS)}.")
 @json_option
 @atlas_option
 def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
@@ -100,7 +100,10 @@ def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], a
         hits = search.search(reader, text, limit, kinds or KINDS)
         if not hits:
             from cartographer.query import operators
+            from cartographer.query.reverse import unread
 
+            if files := unread(reader, text) or unread(reader, f"{text}.py"):
+                raise NotFound(f"no name that is read holds {text!r}", hint=f"the code of {', '.join(files[:3])} is not read, so nothing in it is found")
             near = operators.near_misses(reader.lookup, text)
             raise NotFound(f"no name holds {text!r}", hint=f"did you mean {', '.join(near)}?" if near else None)
         if as_json:

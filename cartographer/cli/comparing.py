@@ -46,6 +46,8 @@ def diff_command(
     from cartographer.processes import short_lived
 
     teller = progress.for_terminal(quiet=not sys.stderr.isatty())
+    if backend == "":
+        raise CompareError("--backend takes a dispatch key, and '' is none", hint="for example: --backend CUDA; leave it out for the changes of all keys")
     try:
         selection = Selection(Level[level.upper()], ops, backend or "", kinds)
         with short_lived():

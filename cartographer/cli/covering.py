@@ -26,7 +26,7 @@ def coverage_command(backend: str | None, missing: bool, core: bool, as_csv: boo
     if as_csv and as_json:
         raise UsageError("--csv and --json are two forms of one answer", hint="give one of them")
     with open_atlas(atlas) as reader:
-        found = coverage.coverage(reader.operators(), backend, missing=missing, core=core)
+        found = coverage.coverage(reader.operators(), backend, missing=missing, core=core, listed=lambda: listed.keys if (listed := reader.oplist()) else ())
         if as_json:
             put([coverage.json_text(found)])
         elif as_csv:

@@ -28,7 +28,7 @@ def serve_command(named: str | None, port: int, no_browser: bool, atlas: str | N
     undrawn = Undrawn(root)
     if not (folder / "index.html").is_file():
         undrawn.check(folder)
-    with serve.server(root, port, undrawn) as running:
+    with serve.server(root, port, undrawn, undrawn.lost) as running:
         address = f"{serve.address(running)}{begin}"
         click.echo(f"{address}  (Ctrl-C ends it)")
         if not no_browser:

@@ -85,6 +85,8 @@ _COMMANDS = {Level.BREAK: "error", Level.MAYBE: "warning", Level.INFO: "notice"}
 
 def as_github(comparison: Comparison) -> Iterator[str]:
     """Workflow commands that GitHub shows as annotations (documented as `::error file=…,line=…::message`)."""
+    for note in comparison.notes:
+        yield f"::notice title=note::{_escape(note, message=True)}"
     for change in comparison.changes:
         place = next((p for p in reversed(change.places)), None)
         where = f"file={_escape(place.path)},line={place.line}," if place else ""

@@ -78,8 +78,9 @@ def table(touches: Iterable[Touch], paint: Paint) -> Iterator[str]:
             continue
         if len(touch.what) > _FIRST:
             yield f"{_INDENT}{touch.what}"
-            head = inner + touch.text
-        yield from textwrap.wrap(head, columns, subsequent_indent=inner + "  ", break_long_words=False, break_on_hyphens=False)
+        # As an indent, not as text: before a word that fits in no line, textwrap would drop the spaces.
+        start = inner if len(touch.what) > _FIRST else head.removesuffix(touch.text)
+        yield from textwrap.wrap(touch.text, columns, initial_indent=start, subsequent_indent=inner + "  ", break_long_words=False, break_on_hyphens=False) or [start.rstrip()]
         yield f"{inner}{paint.faint(place)}"
 
 

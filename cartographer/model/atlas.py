@@ -128,12 +128,12 @@ class Landmark:
     """A place that somebody who changes an operator or a file needs, outside the way of a call.
 
     `subject` is an operator's full base name ("aten::exp"), a path pattern (owners), a class of OpInfos (tests, listed), the
-    heading above it (COMMANDS), or a folder (map).
+    heading above it (COMMANDS), or a folder (map); `public` is a name that Python gives to the operator's binding.
     """
 
     subject: str
     # docs | index | opinfo | tests | listed | named | decomposition | decompositions | lowering | override | reference | meta | compatibility
-    # | owner | map | one of COMMANDS
+    # | owner | map | public | one of COMMANDS
     kind: str
     path: str
     line: int

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 MAIN = ("CUDA", "CPU", "MPS")  # whose kernels are all in the tree: for these a missing one is an answer of its own
 DENSE = (*MAIN, "XPU")
 FIRST = (*DENSE, "Meta")
+# A backend outside the tree registers to this key, and to it alone: what it finds is what any new backend finds.
+OUT_OF_TREE = "PrivateUse1"
 LAYOUTS = ("quantized", "sparse", "nested", "mkldnn")  # how conditions ask for what a key has before its device: `self.is_sparse()`
 _LAYOUT = re.compile(r"(?:SparseCsr|Sparse|Quantized|NestedTensor|Mkldnn)(?=[A-Z])")
 

@@ -61,3 +61,4 @@ class OperatorList:
     rows: Mapping[str, OperatorRow] = field(default_factory=dict)
     advice: Mapping[str, tuple[Advice, ...]] = field(default_factory=dict)  # base name -> what to call instead
     written: Mapping[str, tuple[str, int]] = field(default_factory=dict)  # Python names that Python itself defines -> path, line
+    keys: Mapping[str, str] = field(default_factory=dict)  # every name of a dispatch key -> its main name; empty: not told

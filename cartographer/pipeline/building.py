@@ -17,11 +17,11 @@ from cartographer import __version__
 from cartographer.checkout.cache import Cache, OwnPart, write_whole
 from cartographer.checkout.git_tree import GitTree
 from cartographer.checkout.open import SourceRequest, history_repository, open_tree
-from cartographer.checkout.versions import LANDMARKS, require_whole_list
-from cartographer.errors import UsageError
+from cartographer.checkout.versions import require_whole_list
 from cartographer.makers import sources_digest
 from cartographer.pipeline import lineage, lists
 from cartographer.pipeline.lists import is_wanted
+from cartographer.pipeline.place import check_front, check_place, check_replaced, left_as_found
 from cartographer.pipeline.reading import read_atlas
 from cartographer.processes import collector_at_rest, none_left
 from cartographer.progress import SilentProgress
@@ -63,19 +63,24 @@ def build(request: BuildRequest, progress: Progress | None = None) -> Path:
     """
     progress = progress or SilentProgress()
     cache = Cache(request.source.cache)
+    if request.out is not None:
+        check_place(request.out)
     with cache.in_use(progress):
-        return _build(request, cache, progress)
+        started = time.perf_counter()
+        tree = open_tree(request.source, progress, of_releases=is_wanted)
+        require_whole_list(frozenset(file.path for file in tree.files()).__contains__, tree.info.described)
+        out = request.out or request.shelf / folder_of(tree.info.tag)
+        with left_as_found(out):
+            return _build(request, tree, out, cache, progress, started)
 
 
-def _build(request: BuildRequest, cache: Cache, progress: Progress) -> Path:
-    started = time.perf_counter()
-    tree = open_tree(request.source, progress, of_releases=is_wanted)
-    require_whole_list(frozenset(file.path for file in tree.files()).__contains__, tree.info.described)
-    out = request.out or request.shelf / folder_of(tree.info.tag)
+def _build(request: BuildRequest, tree: Tree, out: Path, cache: Cache, progress: Progress, started: float) -> Path:
     collected = request.out is None and not (request.shelf / "atlas.db").exists()
     writer.check_writable(out)
     if request.html:
-        _check_front(out)
+        check_front(out)
+    if request.out is not None:
+        check_replaced(out, tree.info, progress)
     releases = releases_of(tree, request.beside, cache)
     followed = lineage.lineage(releases, cache, progress)
     inputs = inputs_digest(tree)
@@ -118,15 +123,6 @@ def has_pages(out: Path) -> bool:
     from cartographer.render.known import STATUS
 
     return (out / STATUS).is_file()
-
-
-def _check_front(out: Path) -> None:
-    """Raise UsageError when pages would lie among, or over, what is somebody else's."""
-    from cartographer.render.known import check_front
-
-    check_front(out)
-    if (out / LANDMARKS[0]).is_file():
-        raise UsageError(f"{out} is a PyTorch tree: thousands of pages would lie among its files", hint="name another folder with --out")
 
 
 def settle_alone(fresh: Path, out: Path, progress: Progress) -> None:

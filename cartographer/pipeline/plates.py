@@ -27,6 +27,7 @@ class Sides:
     found: Comparison | None
     old: frozenset[str]  # operators
     new: frozenset[str]
+    wheel: bool = False  # one of them was read from a wheel
 
 
 def sides_of(before: Path | None, folder: Path) -> Sides:
@@ -41,8 +42,9 @@ def sides_of(before: Path | None, folder: Path) -> Sides:
             if listed is None:
                 return Sides(None, frozenset(), here)
             found = compare(listed, after)
-            whole = with_atlases(found, old.compared(), new.compared())
-    return Sides(whole, frozenset(listed.rows), here)
+            sides = old.compared(), new.compared()
+    whole = with_atlases(found, *sides)
+    return Sides(whole, frozenset(listed.rows), here, any(side.wheel for side in sides))
 
 
 def plate_of(
@@ -64,4 +66,4 @@ def plate_of(
 
     with Reader(folder) as reader:
         source, followed = reader.info().source, reader.lineage()
-    return source, plate(source.tag, sides.found, followed, where, collected=True, whole=True, before=neighbour(before), after=neighbour(after))
+    return source, plate(source.tag, sides.found, followed, where, collected=True, whole=True, before=neighbour(before), after=neighbour(after), wheel=sides.wheel)

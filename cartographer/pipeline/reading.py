@@ -16,6 +16,7 @@ from cartographer.checkout.open import history_repository
 from cartographer.codegen import operators as codegen
 from cartographer.codegen import sources as generators
 from cartographer.codegen.files import files_of
+from cartographer.codegen.published import published
 from cartographer.compare import bodies
 from cartographer.contributing import landmarks as contributing
 from cartographer.declare import declarations
@@ -26,6 +27,7 @@ from cartographer.link import operators as link
 from cartographer.model.age import Ages
 from cartographer.model.atlas import Atlas, Strata
 from cartographer.model.source import HistoryLevel
+from cartographer.pipeline.keys import named_keys
 from cartographer.pipeline.lists import list_of_tree
 from cartographer.pipeline.wanted import matching
 from cartographer.processes import beside
@@ -74,9 +76,9 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
         generated=generated,
         unresolved=(*unresolved, *linked.unresolved),
         strata=strata,
-        landmarks=marks,
+        landmarks=(*marks, *published(linked.operators, facts)),
         paths=tuple(file.path for file in listed),
-        rows=rows,
+        rows=replace(rows, keys=named_keys(in_cpp.rules)),
         bodies=bodies.of_steps(linked.operators, facts, tree.read_many),
     )
 

@@ -17,10 +17,11 @@ from cartographer.checkout.git_tree import repository_refs
 from cartographer.checkout.open import SourceRequest
 from cartographer.compare.atlases import with_atlases
 from cartographer.compare.operators import compare
-from cartographer.compare.selection import Selection, check, select
+from cartographer.compare.selection import Selection, check, not_compared, select, spelled_out
 from cartographer.compare.timeline import Timeline, timelines
-from cartographer.errors import CartographerError, CompareError, NotFound
+from cartographer.errors import CartographerError, CompareError, NotFound, UsageError
 from cartographer.model.source import HistoryLevel
+from cartographer.pipeline.keys import listed_with_keys
 from cartographer.pipeline.lists import operators_of
 from cartographer.processes import beside, none_left
 from cartographer.progress import SilentProgress
@@ -52,10 +53,15 @@ def compare_releases(
     wanted = selection or Selection()
     notes = check(wanted, *(listed for listed, _ in sides))
     found = compare(*(listed for listed, _ in sides))
+    wanted = spelled_out(wanted, *(listed for listed, _ in sides))
+    tables = None
     if all(db is not None for _, db in sides):
         readers = [Reader(db) for _, db in sides if db is not None]
         with closing(readers[0]), closing(readers[1]), doubting(readers[1].path), doubting(readers[0].path):
-            found = with_atlases(found, readers[0].compared(), readers[1].compared())
+            atlases_of = readers[0].compared(), readers[1].compared()
+        found = with_atlases(found, *atlases_of)
+        tables = {key for side in atlases_of for operator in side.operators.values() for key in operator.dispatch}
+    notes += not_compared(wanted, (row for listed, _ in sides for row in listed.rows.values()), tables)
     found = replace(found, notes=(*found.notes, *_backwards(found), *notes))
     if core:
         wanted = replace(wanted, core=frozenset(name for listed, _ in sides for name, row in listed.rows.items() if CORE in row.tags))
@@ -102,8 +108,8 @@ def _side(text: str, repo: str | None, wheel: bool, progress: Progress) -> tuple
     if path.is_dir() and (held := database.held_by(path)):
         raise CompareError("a folder of several atlases", where=text, hint=f"name one of them: {', '.join(held)}")
     if path.exists():
-        return operators_of(SourceRequest(source=text), progress), None
-    return operators_of(SourceRequest(version=text, repo=repo, from_wheel=wheel, history=HistoryLevel.NONE), progress), None
+        return listed_with_keys(SourceRequest(source=text), progress), None
+    return listed_with_keys(SourceRequest(version=text, repo=repo, from_wheel=wheel, history=HistoryLevel.NONE), progress), None
 
 
 def _known(tag: str) -> Path | None:
@@ -130,27 +136,31 @@ def operator_history(
     progress = progress or SilentProgress()
     if since is not None and not refs.numbers(since):
         raise CompareError(f"--since takes a release, and {since!r} is none", hint="for example: --since v1.7.0")
+    if not all(name.strip() for name in names):
+        raise UsageError("an empty name", hint="for example: cartographer history gelu")
     wheels, sources = tuple(wheels), tuple(sources)
     given = repo is not None or wheels or sources
     with Cache().in_use(progress):
         clone = _clone(repo) if repo is not None else None if given else own_clone()
         tags = _tags(clone, since) if clone is not None else ()
-        lists = _read([*tags, *(SourceRequest(source=str(path)) for path in (*_wheels(wheels), *sources))], progress)
+        lists, lost = _read([*tags, *(SourceRequest(source=str(path)) for path in (*_wheels(wheels), *sources))], progress)
     if not given:
         lists = {listed.tag: listed for listed in _atlas_lists(demos=not lists)} | lists
     least = refs.numbers(since) if since else ()
     ordered = sorted((listed for listed in lists.values() if _numbers(listed) >= least), key=_numbers)
+    if not ordered and given and lost and not lists:
+        raise lost[0]
     if not ordered:
         raise NotFound(f"there is no release{f' from {since} on' if since else ''} to look at", hint="give --repo, --wheel or --source, or build atlases")
     meant = {name: operators_named(name, ordered) for name in names}
     unknown = [name for name, found in meant.items() if not found]
     if unknown:
-        lost = f"no release from {ordered[0].tag} to {ordered[-1].tag} has an operator {' or '.join(unknown)}"
+        missed = f"no release from {ordered[0].tag} to {ordered[-1].tag} has an operator {' or '.join(unknown)}"
         near = [close for name in unknown for close in _near(name, ordered)]
-        hint = f"did you mean {', '.join(near)}?" if near else None
+        hint = f"did you mean {', '.join(near)}?" if near else f"in an atlas, `cartographer search {unknown[0]}` looks through the names of everything"
         if len(unknown) == len(meant):
-            raise NotFound(lost, hint=hint)
-        progress.note(f"{lost}; {hint}" if hint else lost)
+            raise NotFound(missed, hint=hint)
+        progress.note(f"{missed}; {hint}" if near else missed)
     return timelines(ordered, [name for found in meant.values() for name in found]), tuple(side.tag for side in ordered)
 
 
@@ -158,22 +168,24 @@ def _numbers(listed: OperatorList) -> tuple[int, ...]:
     return refs.numbers(listed.version.partition("+")[0])
 
 
-def _read(requests: Sequence[SourceRequest], progress: Progress) -> dict[str, OperatorList]:
-    """The lists of some releases, by tag; those that cannot be read are told."""
+def _read(requests: Sequence[SourceRequest], progress: Progress) -> tuple[dict[str, OperatorList], list[CartographerError]]:
+    """The lists of some releases, by tag, and the errors of those that cannot be read, which are told."""
     progress.stage("reading operator lists", len(requests))
     lists: dict[str, OperatorList] = {}
     without: list[str] = []
+    lost: list[CartographerError] = []
     for request in requests:
         try:
             listed = operators_of(request, SilentProgress())
         except CartographerError as error:
             without.append(f"{request.version or request.source} ({error.message})")
+            lost.append(error)
         else:
             lists.setdefault(listed.tag, listed)
         progress.step()
     if without:
         progress.note(f"{len(without)} releases have no operator list that can be read, among them {without[-1]}")
-    return lists
+    return lists, lost
 
 
 def operators_named(text: str, lists: Sequence[OperatorList]) -> tuple[str, ...]:
@@ -221,7 +233,10 @@ def _tags(git_dir: Path, since: str | None) -> Iterator[SourceRequest]:
 
 def _wheels(given: Iterable[Path]) -> Iterator[Path]:
     for path in given:
-        yield from sorted(path.glob("torch-*.whl")) if path.is_dir() else [path]
+        found = sorted(path.glob("torch-*.whl")) if path.is_dir() else [path]
+        if not found:
+            raise NotFound("there is no torch-*.whl in this folder", where=str(path), hint="--wheel takes a wheel, or a folder of wheels; unpacked trees go to --source")
+        yield from found
 
 
 def _atlas_lists(*, demos: bool) -> Iterator[OperatorList]:

@@ -20,6 +20,7 @@ from cartographer.pipeline.recent import Recent
 from cartographer.processes import collector_at_rest
 from cartographer.render import assets, collection, demand
 from cartographer.render.known import LIST, STATUS, KnownPages
+from cartographer.render.lost import lost_page
 from cartographer.render.urls import RELEASES
 from cartographer.store import database, verified
 from cartographer.store.doubt import doubting
@@ -57,6 +58,14 @@ class Undrawn:
         if rest and self._holds_atlas(self.root / name):
             return self._file(self.root / name, rest)
         return self._listed(address) if name in _LISTS else None
+
+    def lost(self, address: str) -> bytes:
+        """The page for an address at which there is none, with the ways back into the atlas that was asked."""
+        if not is_shelf(self.root):
+            return lost_page("", "/", collected=False)
+        name = address.partition("/")[0]
+        asked = name if name and self._holds_atlas(self.root / name) else ""
+        return lost_page(asked, f"/{asked}/" if asked else "", collected=True)
 
     def check(self, folder: Path) -> None:
         """Raise StoreError when the atlas in `folder` cannot be read."""

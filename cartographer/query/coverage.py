@@ -12,11 +12,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.errors import UsageError
+from cartographer.errors import NotFound, UsageError
+from cartographer.model.backend import OUT_OF_TREE
 from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OUTCOMES, OWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cartographer.model.operator import Chain, Operator, Registration
     from cartographer.store.values import OperatorRow
@@ -32,8 +33,6 @@ SAYS = {
     NOTHING: "not at all",
     UNTOLD: "this source does not show it",
 }
-# A backend outside the tree registers to this key, and to it alone: what it finds is what any new backend finds.
-OUT_OF_TREE = "PrivateUse1"
 _AFTER_BACKENDS = "BackendSelect"
 
 
@@ -68,15 +67,20 @@ def coverage(
     core: bool = False,
     missing: bool = False,
     namespace: str = "aten",
+    listed: Callable[[], Iterable[str]] = tuple,
 ) -> tuple[BackendCoverage, ...]:
     """The coverage of one backend, or of every backend that the atlas knows, from rows of a list or, telling fallbacks that are
     registered like kernels apart as well, from whole operators. `core`: only operators of the core set;
-    `missing`: list only what has neither a kernel nor a composite, or none that this source shows. Raises UsageError for a backend that there is not.
+    `missing`: list only what has neither a kernel nor a composite, or none that this source shows. `listed`: gives the
+    names of all dispatch keys of the release. Raises UsageError for a backend that there is not, NotFound when there is nothing to count.
     """
     known = tuple(rows)
     chosen = [r for r in known if (not namespace or r.namespace == namespace) and (not core or "core" in r.tags)]
-    keys = backends(known)
-    wanted = keys if backend is None else (_named(backend, known),)
+    if known and not any(row.dispatch for row in known):
+        raise NotFound("this atlas has no dispatch tables: what serves which backend is not told", hint="they are computed from c10/core/DispatchKey.h, which its source does not have")
+    if core and not chosen:
+        raise NotFound("no operator of this release is tagged core", hint="leave --core out: all operators are counted then")
+    wanted = backends(known) if backend is None else (_named(backend, known, listed),)
     return tuple(_of_backend(chosen, key, missing=missing) for key in wanted)
 
 
@@ -93,11 +97,14 @@ def backends(rows: Sequence[OperatorRow | Operator]) -> tuple[str, ...]:
     return tuple(key for key in keys if found[key]) or (keys[: keys.index(_AFTER_BACKENDS)] if _AFTER_BACKENDS in found else ())
 
 
-def _named(backend: str, rows: Sequence[OperatorRow | Operator]) -> str:
+def _named(backend: str, rows: Sequence[OperatorRow | Operator], listed: Callable[[], Iterable[str]]) -> str:
     keys = {key: None for row in rows for key in row.dispatch}
     for key in keys:
         if key.lower() == backend.lower():
             return key
+    if own := next((key for key in listed() if key.lower() == backend.lower()), ""):
+        raise UsageError(f"the dispatch tables of this atlas have no column for {own}: no registration to it is known in this release",
+                         hint=f"what a backend finds that registers nothing is told of {OUT_OF_TREE}: -b {OUT_OF_TREE}")  # fmt: skip
     near = difflib.get_close_matches(backend.lower(), [k.lower() for k in keys], 3, 0.5)
     meant = [k for k in keys if k.lower() in near]
     hint = f"backends of this release: {', '.join(backends(rows))}"

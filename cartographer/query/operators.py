@@ -111,6 +111,12 @@ def _python(lookup: Lookup, text: str) -> Named | None:
     return None
 
 
+def namesake(lookup: Lookup, text: str) -> Named | None:
+    """The operators whose base name ends a Python name that is none: `torch.gelu`, where gelu is bound elsewhere."""
+    text = spelling.trimmed(text)
+    return _bare_name(lookup, text.rpartition(".")[2]) if spelling.python_names(text) and text.replace(".", "").isidentifier() else None
+
+
 def _alike(last: str) -> tuple[str, ...]:
     """Operators that a Python function or class of this name may stand for: softmax -> softmax, LayerNorm -> layer_norm."""
     snake = "".join(f"_{c.lower()}" if c.isupper() and i and not last[i - 1].isupper() else c.lower() for i, c in enumerate(last))

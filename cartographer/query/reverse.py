@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.query import spelling
-from cartographer.query.operators import other_overloads, python_symbols
+from cartographer.query.operators import namesake, other_overloads, python_symbols
 from cartographer.store.search_words import plain
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def backwards(reader: Reader, text: str, backend: str | None = None) -> Backward
     """Answer for `text` as a place, a file, a mangled or demangled symbol; None when it is none of these."""
     text = spelling.trimmed(text)
     for reading in (_place, _generated, _python, _method, _symbol):
-        if reading is _symbol and other_overloads(reader.lookup, text):  # a misspelt overload is no symbol of the operator's name
+        if reading is _symbol and (other_overloads(reader.lookup, text) or namesake(reader.lookup, text)):  # neither is a symbol of the operator's name
             return None
         found = reading(reader, text)
         if found is not None:
@@ -74,7 +74,8 @@ def backwards(reader: Reader, text: str, backend: str | None = None) -> Backward
 
 def _only(found: Backwards, backend: str) -> Backwards:
     reaches = tuple(r for r in found.reaches if r.backend.lower() in {backend.lower(), ""})
-    return Backwards(found.asked, found.said, found.places, reaches, found.shared, found.note)
+    note = f"no chain of {backend} passes here" if found.reaches and not reaches else found.note
+    return replace(found, reaches=reaches, note=note)
 
 
 def _place(reader: Reader, text: str) -> Backwards | None:
@@ -84,22 +85,55 @@ def _place(reader: Reader, text: str) -> Backwards | None:
         return None
     path, line = asked
     files = reader.lookup.files_called(path)
+    if files != (path,) and (others := unread(reader, path)) and (not files or others == (path,)):
+        return _unread(text, others, line or 1)
     if not files:
         return None
-    if len(files) > 1:
-        places = tuple(Place("file", file, file, line or 1) for file in files)
-        return Backwards(text, f"{len(files)} files are called {path}; give more of the path", places, ())
-    if line is None:
+    called = f"{len(files)} files are called {path}"
+    if line is None and len(files) == 1:
         return _file(reader, text, files[0])
-    return _line(reader, text, files[0], line)
+    if line is not None and len(files) > 1:
+        files, called = _with_line(reader, files, line, called)
+    if line is None or len(files) > 1:
+        places = tuple(Place("file", file, file, 1 if line is None or "none of them" in called else line) for file in files)
+        return Backwards(text, f"{called}; give more of the path", places, ())
+    found = _line(reader, text, files[0], line)
+    return replace(found, said=f"{found.said}; {called}") if "one of them" in called else found
 
 
-def _file(reader: Reader, text: str, path: str) -> Backwards:
+def _with_line(reader: Reader, files: tuple[str, ...], line: int, called: str) -> tuple[tuple[str, ...], str]:
+    """Those files of one name that have so many lines, and what to say of it; all of them when none has."""
+    long = tuple(file for file in files if not 0 < reader.lookup.length_of(file) < line)
+    if not long:
+        return files, f"{called}, none of them with {line} lines"
+    if len(long) == len(files):
+        return files, called
+    return long, f"{called}, {'one' if len(long) == 1 else len(long)} of them with {line} lines"
+
+
+def unread(reader: Reader, name: str) -> tuple[str, ...]:
+    """The files of the tree that are called so and whose code is not read: tests, documents, files of the build."""
+    wanted = name.strip().strip("/").removeprefix("./")
+    paths = reader.paths()
+    return (wanted,) if wanted in paths else tuple(sorted(path for path in paths if path.endswith(f"/{wanted}"))) if wanted else ()
+
+
+def _unread(text: str, files: tuple[str, ...], line: int = 1) -> Backwards | None:
+    if not files:
+        return None
+    said = "a file of the tree that the atlas does not read" if len(files) == 1 else f"{len(files)} files of the tree are called so, and the atlas reads none of them"
+    return Backwards(text, f"{said}: no operator is looked for there", tuple(Place("file", path, path, line) for path in files), ())
+
+
+def _file(reader: Reader, text: str, path: str) -> Backwards | None:
     from cartographer.store.values import Reach
 
     residents = reader.residents(path)
     reaches = tuple(Reach(r.operator, r.backend, r.relation, r.symbol, path, r.line, direct=r.direct) for r in residents)
-    return Backwards(text, "a file; these operators have something in it", (Place("file", path, path, 1),), reaches)
+    if not reaches and not reader.lookup.length_of(path):
+        return _unread(text, (path,))
+    said = "a file; these operators have something in it" if reaches else "a file; no operator has something in it that the atlas knows of"
+    return Backwards(text, said, (Place("file", path, path, 1),), reaches)
 
 
 def _line(reader: Reader, text: str, path: str, line: int) -> Backwards:
@@ -193,6 +227,8 @@ def _symbol(reader: Reader, text: str) -> Backwards | None:
     scope = _qualified(text)
     elsewhere = "::" in scope and not mangled and not any(_is_called(scope, place.symbol) for place in places)
     said = f"nothing in the source is called {scope}; these are called {outer}" if elsewhere else f"{outer} is no operator, but stands in the source"
+    if spelling.python_names(text):
+        said = f"no Python name {text} is known in this release; these are called {outer}"
     return Backwards(text, said, places, reaches, note="" if reaches else "no operator's chain passes it")
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Draw = Callable[[str], bytes | None]  # an address below the folder -> the file's bytes; None: what the disk has
+    Lost = Callable[[str], bytes]  # an address without a file -> the page that says so
 
 LIST = "releases.js"  # marks a folder that lists atlases (render/collection.py)
 _HOSTS = frozenset(("127.0.0.1", "localhost"))
@@ -29,8 +30,8 @@ class _Handler(SimpleHTTPRequestHandler):
     sys_version = ""
     timeout = 60  # of a silent connection: it must not hold a thread for ever
 
-    def __init__(self, *arguments: Any, draw: Draw, **options: Any) -> None:
-        self._draw = draw
+    def __init__(self, *arguments: Any, draw: Draw, lost: Lost | None, **options: Any) -> None:
+        self._draw, self._lost = draw, lost
         super().__init__(*arguments, **options)
 
     def send_head(self) -> Any:
@@ -44,6 +45,8 @@ class _Handler(SimpleHTTPRequestHandler):
             return None
         try:
             drawn = self._draw(address)
+            if drawn is None and self._is_folder(address):
+                return self._moved(address)
         except CartographerError as error:
             self.send_error(500, "this page cannot be drawn", str(error))
             return None
@@ -62,6 +65,31 @@ class _Handler(SimpleHTTPRequestHandler):
         whole = below.replace(os.sep, "/").removeprefix("/")
         is_folder = self.path.partition("?")[0].partition("#")[0].endswith("/")
         return f"{whole}/index.html".removeprefix("/") if is_folder else whole
+
+    def _is_folder(self, address: str) -> bool:
+        """Whether an address without a slash at its end is that of a folder whose page is drawn: in one that is on disk, the disk's server says so."""
+        if not address or address.endswith("/index.html") or os.path.lexists(os.path.join(self.directory, address)):  # noqa: PTH118 - as above
+            return False
+        return self._draw(f"{address}/index.html") is not None
+
+    def _moved(self, address: str) -> None:
+        """Send the browser to the folder, so that links on its page lead where they should."""
+        self.send_response(301)
+        self.send_header("Location", f"/{quote(address)}/{'?' if '?' in self.path else ''}{self.path.partition('?')[2].partition('#')[0]}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        if code != 404 or self._lost is None:
+            super().send_error(code, message, explain)
+            return
+        body = self._lost(self._address() or "")
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def _head_of(self, address: str, drawn: bytes) -> io.BytesIO:
         """The head of an answer that stands in no file, and its body."""
@@ -98,10 +126,12 @@ def site_of(folder: Path) -> tuple[Path, str]:
     return (above, f"{quote(folder.absolute().name)}/") if (above / LIST).is_file() else (folder, "")
 
 
-def server(folder: Path, port: int = 0, draw: Draw = lambda _: None) -> ThreadingHTTPServer:
-    """A server of `folder`, ready to run; `draw` gives the pages that have no files. Raises StoreError when the port is taken."""
+def server(folder: Path, port: int = 0, draw: Draw = lambda _: None, lost: Lost | None = None) -> ThreadingHTTPServer:
+    """A server of `folder`, ready to run; `draw` gives the pages that have no files, `lost` the one where there is none.
+    Raises StoreError when the port is taken.
+    """
     try:
-        return _Server(("127.0.0.1", port), partial(_Handler, directory=str(folder), draw=draw))
+        return _Server(("127.0.0.1", port), partial(_Handler, directory=str(folder), draw=draw, lost=lost))
     except OSError as error:
         raise StoreError(f"cannot listen on port {port}: {error.strerror}", hint="leave --port out to get a free one") from error
 

@@ -88,6 +88,12 @@ def not_found(reader: Reader, text: str) -> NotFound:
     if others := operators.other_overloads(reader.lookup, text):
         base, _, overload = text.strip().rpartition(".")
         return NotFound(f"{base} has no overload {overload!r}", hint=f"it has {', '.join(others)}")
+    if alike := operators.namesake(reader.lookup, text):
+        base = alike.names[0].partition(".")[0]
+        public = [mark.text for mark in reader.landmarks(base) if mark.kind == "public"]
+        names = dict.fromkeys([*public, *(binding.python for name in alike.names for binding in reader.operator(name).bindings)])
+        bound = f"the operator of that name is bound as {', '.join(names)}" if names else "there is an operator of that name, for C++ and torch.ops alone"
+        return NotFound(f"no Python name {text.strip()} is known in this release", hint=f"{bound}: cartographer where {text.strip().rpartition('.')[2]}")
     near = operators.near_misses(reader.lookup, text)
     hint = f"did you mean {', '.join(near)}?" if near else f"try: cartographer search {text!r}"
     return NotFound(f"nothing in this atlas is called {text!r}", hint=hint)

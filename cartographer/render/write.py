@@ -17,7 +17,7 @@ import shutil
 import stat
 import time
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.atomic import can_exchange, complete, exchange
@@ -35,7 +35,6 @@ from cartographer.store.database import is_running
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
-    from pathlib import Path
 
     from jinja2 import Environment
 
@@ -153,8 +152,9 @@ def _desk(out: Path) -> Desk:
 def _beside(out: Path) -> Path:
     """Where this process makes the folder that will take the place of `out`; what killed builds have left there is cleared away."""
     out.mkdir(parents=True, exist_ok=True)
-    _clear(out.parent.glob(f".{glob.escape(out.name)}.*.new"))
-    return out.with_name(f".{out.name}.{os.getpid()}.new")
+    whole = Path(os.path.abspath(out))  # noqa: PTH100 - `.` has no name, and a link keeps its own
+    _clear(whole.parent.glob(f".{glob.escape(whole.name)}.*.new"))
+    return whole.with_name(f".{whole.name}.{os.getpid()}.new")
 
 
 def _clear(stages: Iterable[Path]) -> None:

@@ -19,7 +19,7 @@ def head(found: OperatorList | None) -> str | None:
     if found is None:
         return None
     advice = {name: [[a.instead, a.path, a.line] for a in told] for name, told in found.advice.items()}
-    return as_json({"version": found.version, "tag": found.tag, "commit": found.commit, "web": found.web, "advice": advice, "written": found.written})
+    return as_json({"version": found.version, "tag": found.tag, "commit": found.commit, "web": found.web, "advice": advice, "written": found.written, "keys": found.keys})
 
 
 def packed(found: OperatorList | None) -> bytes | None:

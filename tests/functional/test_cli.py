@@ -243,6 +243,32 @@ def test_control_c_is_one_line(folder, tmp_path):
     assert running.returncode == 130
 
 
+def test_control_c_while_the_command_is_imported():
+    early = """
+import sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Finder())
+from cartographer.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", early], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "cartographer: stopped\n")
+
+
+def test_help_fits_a_narrow_terminal():
+    from click.testing import CliRunner
+
+    from cartographer.cli import COMMANDS, commands
+
+    for words in ([], *([command] for command in COMMANDS)):
+        told = CliRunner(env={"COLUMNS": "40"}).invoke(commands, [*words, "--help"], terminal_width=40).stdout.splitlines()
+        assert told
+        assert [line for line in told if len(line) > 50] == [], "click writes no narrower"
+
+
 def test_clean(run, tmp_path):
     facts = tmp_path / "cache" / "facts" / "one"
     facts.mkdir(parents=True)

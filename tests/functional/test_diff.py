@@ -12,14 +12,16 @@ from click.testing import CliRunner
 from cartographer.checkout import git
 from cartographer.checkout.cache import Cache
 from cartographer.checkout.clone import DEFAULT_URL, store_path
-from cartographer.checkout.demo import make_demo_repository
+from cartographer.checkout.demo import DEMO_TAG, make_demo_repository
 from cartographer.checkout.git import environment
 from cartographer.checkout.open import SourceRequest
 from cartographer.cli import commands
 from cartographer.compare.machine import JSON_SCHEMA
-from cartographer.errors import CompareError, NotFound
+from cartographer.compare.selection import Selection
+from cartographer.errors import CartographerError, CompareError, NotFound, UsageError
 from cartographer.pipeline.building import BuildRequest, build
 from cartographer.pipeline.releases import compare_releases, operator_history
+from cartographer.progress import SilentProgress
 from cartographer.query import atlases
 
 
@@ -42,6 +44,21 @@ def test_between_two_tags(repository) -> None:
     assert len(found.old_web.rpartition("/")[2]) == 40  # permalinks are pinned to the commit
     removed = next(c for c in found.changes if c.id == "op-removed")
     assert removed.places[0].path == "aten/src/ATen/native/native_functions.yaml"
+
+
+@pytest.mark.parametrize("built", [False, True])
+def test_every_key_of_the_list_can_be_asked_for(repository, tmp_path, built) -> None:
+    """Whether the lists are read anew or those of atlases; the words of a filter that matches nothing say why."""
+    sides = ["v0.2.0", DEMO_TAG]
+    if built:
+        sides = [str(build(BuildRequest(SourceRequest(version=tag, repo=repository), tmp_path / tag, 1, html=False), SilentProgress())) for tag in sides]
+    for key in ("QuantizedMeta", "sparsexpu"):
+        found = compare_releases(*sides, repo=None if built else repository, selection=Selection(backend=key))
+        assert not found.changes
+        assert any(key.lower() in note.lower() for note in found.notes)
+    with pytest.raises(CompareError, match="NoSuchKey"):
+        compare_releases(*sides, repo=None if built else repository, selection=Selection(backend="NoSuchKey"))
+    assert CliRunner().invoke(commands, ["diff", *sides, "--backend", ""]).exit_code != 0
 
 
 def test_backwards_too(repository) -> None:
@@ -67,7 +84,8 @@ def test_forms_and_exit_codes(repository) -> None:
     assert "::error" in run("--format", "github").stdout
     assert run("--fail-on", "break").return_value == 1
     assert run("--fail-on", "break", "--op", "mul*", "--level", "break").return_value in (0, 1)
-    assert run("--op", "nothing*", "--fail-on", "info").return_value == 0
+    assert isinstance(run("--op", "nothing*", "--fail-on", "info").exception, CompareError), "a misspelt name would pass for ever"
+    assert "::notice title=note::no operator of either release is called nothing*" in run("--op", "nothing*", "--op", "mul*", "--format", "github").stdout
 
 
 def test_an_error_is_never_no_changes(repository) -> None:
@@ -121,7 +139,7 @@ def test_history_of_what_is_given_is_of_nothing_else(own, repository, tmp_path) 
     with pytest.raises(NotFound, match="no release from"):
         operator_history(["potrf"], sources=[tree], since="v0.2.0")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFound, match="no release to look at"):
+    with pytest.raises(NotFound, match=r"no torch-\*\.whl in this folder"):
         operator_history(["potrf"], wheels=[tmp_path / "empty"])
 
 
@@ -166,3 +184,20 @@ def test_what_could_not_be_compared_is_never_no_changes(fault, monkeypatch) -> N
 def test_a_path_that_is_not_there_is_no_tag(text, tmp_path):
     with pytest.raises(CompareError, match="there is no such file or folder"):
         compare_releases(text, str(tmp_path))
+
+
+@pytest.mark.parametrize(("given", "says"), [("wheels", r"no torch-\*\.whl in this folder"), ("sources", "PyTorch")])
+def test_history_says_what_is_wrong_with_what_is_given(tmp_path, given, says):
+    with pytest.raises(CartographerError, match=says) as caught:
+        operator_history(["gelu"], **{given: [tmp_path]})
+    assert "release to look at" not in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_history_of_a_name_like_no_other(repository):
+    with pytest.raises(NotFound) as caught:
+        operator_history(["zzzzqq"], repo=repository)
+    assert "search zzzzqq" in caught.value.hint
+    for empty in ("", "  "):
+        with pytest.raises(UsageError, match="an empty name"):
+            operator_history([empty], repo=repository)

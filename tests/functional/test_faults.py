@@ -225,7 +225,7 @@ def test_two_builds_at_once(built, old, start):
 
 @pytest.mark.parametrize(("words", "meanwhile"), [
     ("build v0.2.0 --repo {repo} --out {out} --no-html", "cartographer.pipeline.building.read_atlas"), ("build --demo --out {out} --no-html", "cartographer.checkout.demo.make_demo_repository"),
-    ("build v0.1.0 v0.2.0 --repo {repo} --out {out} --no-html", "cartographer.pipeline.collection.refresh"), ("diff v0.1.0 v0.2.0 --repo {repo}", "cartographer.pipeline.lists.list_of_tree"),
+    ("build v0.1.0 v0.2.0 --repo {repo} --out {out} --no-html", "cartographer.pipeline.collection.refresh"), ("diff v0.1.0 v0.2.0 --repo {repo}", "cartographer.pipeline.keys.list_of_tree"),
     ("history add --repo {repo}", "cartographer.pipeline.releases.refs.is_release"),
 ])  # fmt: skip
 def test_the_cache_is_not_emptied_meanwhile(words, meanwhile, mini_repo, tmp_path, monkeypatch):

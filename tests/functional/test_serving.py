@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import shutil
 import sqlite3
 import threading
@@ -143,6 +144,18 @@ def test_only_what_the_site_has(shelves, bare, served):
     (bare / "file" / "atlas.db").symlink_to(secret / "atlas.db")
     for path in (f"/../secret/{'index.html'}", "/%2e%2e/secret/index.html", "/..%2fsecret/index.html", "/link/index.html", "/file/index.html", "/link/", f"/{NEW}/../../secret/index.html"):
         assert served(path)[0] == 404, path
+
+
+def test_a_page_that_there_is_not_leads_back(bare):
+    lost = Undrawn(bare)
+    tag = next(path.parent.name for path in bare.glob("*/atlas.db"))
+    page = lost.lost(f"{tag}/op/nothing.html").decode()
+    assert f"The atlas of {tag} has no page at this address" in page
+    assert re.findall(r'class=chip href="([^"]+)"', page) == [f"/{tag}/index.html", f"/{tag}/operators/index.html", "/"]
+    assert re.findall(r'class=chip href="([^"]+)"', lost.lost("<script>/x").decode()) == ["/"]
+    assert "<script>" not in lost.lost("<script>/x").decode()
+    alone = Undrawn(bare / tag).lost("x").decode()
+    assert re.findall(r'class=chip href="([^"]+)"', alone) == ["/index.html", "/operators/index.html"]
 
 
 def test_answers_are_complete(served, drawn):

@@ -8,34 +8,20 @@ allocator, the stream) are marked so; they are looked up among the atlas' own sy
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cartographer.model.backend import MAIN, device_of_key
 from cartographer.model.operator import Origin, Status
 from cartographer.render.landmarks import landmark
 from cartographer.render.pages.chains import ROLES, address_of, note_of
-from cartographer.render.pages.frame import Receipt
-from cartographer.render.pages.ladder import Rung, ladder_of
+from cartographer.render.pages.ladder import ladder_of
+from cartographer.render.pages.stop import Stop
+from cartographer.render.pages.surface import border_stops, python_stops, your_line
 from cartographer.render.terrain import FLOORS
 
 if TYPE_CHECKING:
-    from cartographer.model.location import Location
     from cartographer.model.operator import Operator, Step
     from cartographer.render.site import Site
-
-
-class Stop(NamedTuple):
-    """One function or place that the call passes."""
-
-    name: str
-    says: str
-    receipts: tuple[Receipt, ...]
-    how: str
-    generated: bool = False
-    common: bool = False  # the same for every operator
-    address: str | None = None
-    ladder: tuple[Rung, ...] = ()
-    end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +52,7 @@ def backend_of(op: Operator) -> str:
 
 def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
     """The floors that the call passes, from the top down, each with its stops."""
-    stops: dict[int, list[Stop]] = {1: [_your_line(op)], 2: _python(site, op), 3: _border(site, op), 4: _dispatcher(site, op, backend)}
+    stops: dict[int, list[Stop]] = {1: [your_line(site, op)], 2: python_stops(site, op), 3: border_stops(site, op), 4: _dispatcher(site, op, backend)}
     chain = op.kernels.get(backend)
     device, told = False, set[str]()
     for step in chain.steps if chain else ():
@@ -91,69 +77,6 @@ def descent_of(site: Site, op: Operator, backend: str) -> tuple[Floor, ...]:
             row = [*row[:-1], _ended(row[-1])]
         floors.append(Floor(number, FLOORS[number - 1], tuple(row), number == numbers[-1]))
     return tuple(floors)
-
-
-def _your_line(op: Operator) -> Stop:
-    if op.bindings:
-        first = next((b for b in op.bindings if not b.python.startswith("torch.Tensor.")), op.bindings[0])
-        name, method = first.python, first.python.startswith("torch.Tensor.")
-        others = sorted({b.python for b in op.bindings} - {name})
-        says = "Your line." + (f" Also reached as {', '.join(others)}." if others else "")
-    else:
-        name, method, says = f"torch.ops.{op.name.replace('::', '.')}", False, "Your line. The operator has no Python name of its own."
-    arguments = _arguments(op.schema)
-    call = f"{arguments[0]}.{name.rpartition('.')[2]}({', '.join(arguments[1:])})" if method and arguments else f"{name}({', '.join(arguments)})"
-    return Stop(call, says, (), "")
-
-
-def _arguments(schema: str) -> list[str]:
-    """The names of the arguments that have no default."""
-    inside, depth, parts, current = schema.partition("(")[2].rpartition(") ->")[0], 0, [], ""
-    for char in inside:
-        depth += (char in "([") - (char in ")]")
-        if char == "," and not depth:
-            parts.append(current)
-            current = ""
-        else:
-            current += char
-    parts.append(current)
-    words = [part.strip().rpartition(" ")[2] for part in parts if part.strip()]
-    return [word for word in words if "=" not in word and word.isidentifier()]
-
-
-def _python(site: Site, op: Operator) -> list[Stop]:
-    found = []
-    names = dict.fromkeys(b.python for b in op.bindings)
-    if names and (entry := landmark(site, "python names")):
-        says = "No Python body: the name is copied out of the extension module when torch is imported."
-        found.append(Stop(", ".join(names), says, (entry.receipt,), "python", common=True))
-    elif names:
-        found.append(Stop(", ".join(names), "A name of the extension module.", (), "python"))
-    elif entry := landmark(site, "torch.ops"):
-        found.append(Stop(entry.symbol, entry.says, (entry.receipt,), "python", common=True, address=entry.address))
-    return found
-
-
-def _border(site: Site, op: Operator) -> list[Stop]:
-    found = []
-    files: dict[tuple[str, Location | None, Location | None], list[str]] = {}
-    for b in op.bindings:
-        files.setdefault((b.function, b.place, None if b.place else b.generator), []).append(b.file)
-    for (function, place, generator), written in files.items():
-        if place:
-            found.append(Stop(function, "Written by hand: parses and unpacks the arguments.", (site.receipt(place.path, place.line),), ""))
-            continue
-        made = site.receipt_of(generator)
-        says = "Parses and unpacks the arguments, lets go of the GIL. In no checked-in file; the generator is named beside it."
-        if len(names := dict.fromkeys(written)) > 1:
-            says = "One in each of the generated files: p" + says[1:]
-        receipts = (*(Receipt(file, None) for file in names), *((made,) if made else ()))
-        found.append(Stop(function, says, receipts, "generated", generated=True))
-    if op.cpp:
-        entry = landmark(site, "operators template")
-        receipts = (entry.receipt,) if entry else ()
-        found.append(Stop(f"{op.cpp.op}::call", "One struct for each overload; it looks the operator up once.", receipts, "generated", generated=True))
-    return found
 
 
 def _dispatcher(site: Site, op: Operator, backend: str) -> list[Stop]:

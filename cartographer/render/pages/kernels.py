@@ -94,7 +94,7 @@ def front(site: Site) -> Page:
                 len(site.catalog.stubs), urls.STUBS),
         Section("Functions that the dispatcher calls, and what lies below", "Entries, kernels and library calls on some operator's way down.",
                 len(functions), FUNCTIONS),
-        Section("Device kernels", "Functions marked __global__ and Metal kernels: they run on the accelerator itself.", len(device), DEVICE),
+        Section("Device code", "Where the ways end: __global__ functions and Metal kernels, the functors and lambdas that they run, and those in the loops of the CPU.", len(device), DEVICE),
     )  # fmt: skip
     busiest = sorted(functions, key=lambda row: (-len(row.operators) - len(row.through), row.name))[:25]
     view = KernelsFront(tuple(s for s in sections if s.count), tuple(_row(site, row) for row in busiest))
@@ -125,12 +125,13 @@ def kernel_sheet(site: Site, address: str, number: int) -> Page:
     """The page of one sheet of functions or device kernels; `number` counts from 1."""
     rows = site.function_rows if address == FUNCTIONS else site.device_rows
     names = [row.name.rpartition("::")[2] for row in rows]
-    title = "Kernel functions" if address == FUNCTIONS else "Device kernels"
+    title = "Kernel functions" if address == FUNCTIONS else "Device code"
     says = (
         "Functions on some operator's way from the dispatcher down, in the order of their last name."
         if address == FUNCTIONS
-        else "Code that runs on the accelerator. A row without operators is one that no chain of this atlas reaches: launched through a template, "
-        "by hand, or not at all."
+        else "Code in which ways down end. On an accelerator: functions marked __global__ and Metal kernels, with the functors and lambdas that they run. "
+        "On the CPU: functors, functions and lambdas that its loops run. A kernel without operators is one that no chain of this atlas reaches: launched "
+        "through a template, by hand, or not at all."
     )
     part = rows[(number - 1) * ROWS : number * ROWS]
     view = KernelSheet(title, says, number, _links(address, names, ROWS), (), tuple(_row(site, row) for row in part), len(rows))

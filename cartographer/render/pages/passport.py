@@ -6,9 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.backend import DENSE, FIRST
+from cartographer.model.lineage import EVER
 from cartographer.model.operator import Origin, Status
 from cartographer.render import urls
 from cartographer.render.pages import releases
+from cartographer.render.pages.surface import published
 from cartographer.render.site import anchor_of, short_name
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def facts_of(site: Site, op: Operator, *, whole: bool, said: Sequence[Fact] = ()
 def _python(site: Site, op: Operator) -> Fact:
     if not op.bindings:
         return Fact("Python", (Item(f"no binding; torch.ops.{op.name.replace('::', '.')} reaches it", code=False),))
-    items = []
+    items = [Item(mark.text, receipt=site.receipt(mark.path, mark.line)) for mark in published(site, op)]
     for binding in sorted(op.bindings, key=lambda b: (b.deprecated, b.python.startswith("torch.Tensor."))):
         note = "deprecated form" if binding.deprecated else ""
         items.append(Item(binding.python, receipt=site.receipt_of(binding.place), note=note))
@@ -125,20 +127,21 @@ def _history(site: Site, op: Operator, *, whole: bool) -> Fact | None:
     """Since when, and what changed when, over the releases that were looked at."""
     followed = site.lineage
     if not followed.releases:
-        return Fact("History", (Item("only this release was read", code=False, address=urls.RELEASES),))
+        return Fact("History", (Item("no other release was at hand when this page was drawn", code=False, address=urls.RELEASES),))
     rows = followed.says(op.name)
     if not rows:
         return None  # not in the lists that releases are compared by: a library of its own, Python
     items = []
     base = op.name.partition(".")[0]
     if whole and (first := followed.since(base)) not in rows[0][1]:
-        ever = f"unknown before {first}" if first == followed.releases[0] else f"since {first}"
+        ever = f"{EVER} {first}, as known when this page was drawn" if first == followed.releases[0] else f"since {first}"
         items.append(Item(f"{short_name(base)}: {ever}", code=False))
     tag, listed = site.catalog.source.tag, op.name in site.changed
     plate = f"{urls.RELEASES}#{releases.anchor(op.name)}"
     looked = f"{urls.RELEASES}#looked-at"  # which releases were read
     for number, (what, when) in enumerate(rows):
-        items.append(Item(f"{what} {', '.join(when)}", code=False, address=plate if tag in when and listed else None if number else looked))
+        drawn = ", as known when this page was drawn" if what == EVER else ""  # an older release may have been built since
+        items.append(Item(f"{what} {', '.join(when)}{drawn}", code=False, address=plate if tag in when and listed else None if number else looked))
     return Fact("History", tuple(items))
 
 

@@ -50,7 +50,8 @@ def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[tuple[str,
 
 def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark, str]]:
     known = site.catalog.landmarks_of
-    own = [mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators) for mark in known.get(subject, ())]
+    marks = (mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators) for mark in known.get(subject, ()))
+    own = [mark for mark in marks if mark.kind != "public"]  # the same place as its documentation; the descent has it
     yield from ((mark, mark.text) for mark in own if mark.kind != "named")
     yield from _first([mark for mark in own if mark.kind == "named"], _FEW)
     every, some = suites(lambda kind: known.get(kind, ()), own)

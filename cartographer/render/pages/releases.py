@@ -108,7 +108,8 @@ class PartView:
     title: str
     counted: str  # "4 break"
     says: str
-    operators: int
+    operators: int  # whose gravest changes are in this part
+    changes: int
     public: tuple[ChangeView, ...]
     kinds: tuple[KindView, ...]
 
@@ -145,6 +146,7 @@ class Plate:
     releases: tuple[str, ...]  # that operators were followed over
     unread: tuple[str, ...]
     collected: bool
+    wheel: bool  # one side of the comparison was read from a wheel
 
 
 def build(site: Site) -> Page:
@@ -158,10 +160,10 @@ def build(site: Site) -> Page:
 
 def plate(
     tag: str, found: Comparison | None, lineage: Lineage, where: Callable[[str], str | None], *, collected: bool, whole: bool = False,
-    before: Neighbour | None = None, after: Neighbour | None = None,
+    before: Neighbour | None = None, after: Neighbour | None = None, wheel: bool = False,
 ) -> Page:
     """The page of one release: what changed since the one before, and links to its neighbours."""
-    view = Plate(tag, view_of(found, where) if found else None, whole, before, after, lineage.releases, lineage.unread, collected)
+    view = Plate(tag, view_of(found, where) if found else None, whole, before, after, lineage.releases, lineage.unread, collected, wheel)
     says = f"What changed in PyTorch's operators from {found.old} to {found.new}." if found else f"Releases of PyTorch around {tag}."
     return Page(
         urls.RELEASES, "releases.html.jinja2", f"{found.old} to {found.new}" if found else "Releases", says, urls.RELEASES, view,
@@ -194,7 +196,8 @@ def view_of(found: Comparison, where: Callable[[str], str | None] = lambda _: No
 
 def _part(found: Comparison, row: tuple[Part, str, str, str], operators: int, where: Callable[[str], str | None], seen: set[str]) -> PartView:
     part, heading, counted, says = row
-    kept, folds = folded(change for change in found.changes if part_of(change) is part)
+    changes = [change for change in found.changes if part_of(change) is part]
+    kept, folds = folded(changes)
     alike = Counter(_shared(change) for change in kept)
     shown = [c for c in kept if is_public(c) and part > Part.INFO and (not _is_short(c) or alike[_shared(c)] < _MANY)]
     public = tuple(_views(found, shown, where, seen))
@@ -204,7 +207,7 @@ def _part(found: Comparison, row: tuple[Part, str, str, str], operators: int, wh
     for kind in sorted({c.id for c in rest} | {id_ for id_, _, _ in folds}, key=lambda id_: (ORDER.index(id_) if id_ in ORDER else len(ORDER), id_)):
         own, hidden = [c for c in rest if c.id == kind], tuple((why, number) for id_, why, number in folds if id_ == kind)
         kinds.append(KindView(title(kind), len(own) + sum(number for _, number in hidden), tuple(_groups(own, alike, where, seen)), hidden))
-    return PartView(str(part), heading, counted, says, operators, public, tuple(kinds))
+    return PartView(str(part), heading, counted, says, operators, len(changes), public, tuple(kinds))
 
 
 _FEW, _MANY, _SHORT = 3, 8, 80  # more stand under one heading; so many make a group; texts so short say little side by side

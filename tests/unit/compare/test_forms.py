@@ -2,6 +2,7 @@
 """What each form prints, what the filters keep, and that a misspelt filter is no "no changes"."""
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -10,7 +11,7 @@ from cartographer.compare.forms import FORMS
 from cartographer.compare.machine import JSON_SCHEMA
 from cartographer.compare.operators import compare
 from cartographer.compare.schemas import SCHEMA_IDS
-from cartographer.compare.selection import Selection, check, select
+from cartographer.compare.selection import Selection, check, not_compared, select, spelled_out
 from cartographer.errors import CompareError
 from cartographer.model.change import Change, Comparison, Level
 from cartographer.model.kinds import KINDS, SAME_FUNCTION, Part, part_of, title
@@ -159,5 +160,47 @@ def test_misspelt_filters():
         assert check(Selection(backend=spelled, kinds=("op-removed",)), OLD, NEW) == ()
 
 
+def test_a_key_that_no_operator_registers_to_is_a_key_all_the_same():
+    old, new = (replace(side, keys={"CPU": "CPU", "XLA": "XLA", "Autocast": main, main: main}) for side, main in ((OLD, "Autocast"), (NEW, "AutocastCUDA")))
+    rows = [*old.rows.values()]
+    assert check(Selection(backend="xla"), old, new) == ()
+    assert "keys that something registers to" in not_compared(Selection(backend="XLA"), rows, {"CPU"})[0], "else no changes would read as an answer"
+    assert "between two atlases" in not_compared(Selection(backend="XLA"), rows, None)[0]
+    assert not not_compared(Selection(backend="XLA"), rows, {"XLA"})
+    assert not not_compared(Selection(backend="cuda"), rows, None)
+    change = Change("served-changed", Level.INFO, "aten::moved", "", detail={"key": "CPU", "keys": ["CPU", "AutocastCUDA"]})
+    assert spelled_out(Selection(backend="autocast"), old, new).keeps(change)
+    assert not spelled_out(Selection(backend="XLA"), old, new).keeps(change)
+    with pytest.raises(CompareError, match="neither operator list names"):
+        check(Selection(backend="XLA"), OLD, NEW)
+    with pytest.raises(CompareError, match="neither release has"):
+        check(Selection(backend="NoSuch"), old, new)
+
+
 def test_kinds_are_all_ids_that_are_written():
     assert {c.id for c in compare(OLD, NEW).changes} <= KINDS
+
+
+def test_rows_that_add_up_to_more_than_the_operators_say_so():
+    old = listing("1.0", row("f", "(Tensor a, Tensor b) -> Tensor"), row("g"))
+    new = listing("2.0", row("f", "(Tensor c, Tensor d) -> Tensor"))
+    part = view_of(compare(old, new)).parts[0]
+    assert (part.operators, part.changes) == (2, 3)
+    assert "3 changes; 2 operators have their gravest change here." in page(compare(old, new))
+
+
+def test_the_page_of_a_wheel_claims_no_kernels():
+    from cartographer.model.lineage import Lineage
+    from cartographer.model.source import SourceInfo, SourceKind
+    from cartographer.render.collection import plate_files
+    from cartographer.render.known import KnownPages
+    from cartographer.render.pages.releases import plate
+    from cartographer.render.urls import RELEASES
+
+    source = SourceInfo(SourceKind.WHEEL, "2.0", "v2.0", None, "torch.whl")
+    texts = {}
+    for wheel in (True, False):
+        made = plate("v2.0", compare(OLD, NEW), Lineage(), lambda _: None, collected=True, whole=True, wheel=wheel)
+        texts[wheel] = plate_files(source, made, KnownPages({}, {}))[RELEASES].decode()
+    assert "bindings, kernels and Nodes of both atlases are compared." in texts[False]
+    assert "kernels as far as both hold them" in texts[True]

@@ -204,3 +204,11 @@ def test_the_steps_of_an_operator_alone(steps, own):
     chain = Chain(Status.RESOLVED, None, made)
     assert [step.line for step in places._own(chain)] == own
     assert places.own_step(chain) is made[own[-1] if "registration" in places.own_roles(chain) else 0]
+
+
+def test_a_word_that_fits_in_no_line_keeps_its_indent(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    touches = [places.Touch("entry", "a.cpp", 7, "at::native::a_name_that_is_longer_than_the_line"), places.Touch("what is longer than its column", "a.cpp", 7, "at::native::a_name_that_is_longer")]
+    lines = list(terminal.table(touches, SimpleNamespace(strong=str, faint=str)))
+    assert all(line.startswith("   ") for line in lines)
+    assert "   entry                  at::native::a_name_that_is_longer_than_the_line" in lines

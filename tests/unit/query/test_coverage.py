@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cartographer.errors import UsageError
+from cartographer.errors import NotFound, UsageError
 from cartographer.model.location import Location
 from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
@@ -67,6 +67,22 @@ def test_an_unknown_backend_names_near_ones():
     with pytest.raises(UsageError) as error:
         coverage(ROWS, "MPSS")
     assert "MPS" in error.value.hint
+
+
+def test_a_key_without_a_column_is_no_unknown_key():
+    with pytest.raises(UsageError, match="no column for XLA") as error:
+        coverage(ROWS, "xla", listed=lambda: ("CPU", "XLA"))
+    assert "-b PrivateUse1" in error.value.hint
+    with pytest.raises(UsageError, match="no dispatch key 'NoSuch'"):
+        coverage(ROWS, "NoSuch", listed=lambda: ("CPU", "XLA"))
+
+
+def test_an_empty_table_is_told_in_words():
+    with pytest.raises(NotFound, match="tagged core"):
+        coverage([row("aten::mm", CPU="kernel")], "CPU", core=True)
+    for backend in (None, "CPU"):
+        with pytest.raises(NotFound, match="no dispatch tables"):
+            coverage([row("aten::mm")], backend)
 
 
 def test_the_three_forms_say_the_same():

@@ -71,6 +71,28 @@ def test_nothing_outside_the_folder_and_no_lists(running, path):
     assert _get(running, "/")[0] == 200
 
 
+def test_a_folder_whose_page_is_drawn_is_found_without_its_slash(tmp_path):
+    made = {"op/index.html": b"drawn"}
+    server = serve.server(tmp_path, draw=made.get, lost=lambda address: f"lost {address}".encode())
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=5)
+        connection.request("GET", "/op?q=1")
+        answer = connection.getresponse()
+        assert (answer.status, answer.getheader("Location"), answer.read()) == (301, "/op/?q=1", b"")
+        connection.request("GET", "/op/")
+        assert connection.getresponse().read() == b"drawn"
+        assert _get(server, "/o/p") == (404, b"lost o/p")
+        assert _get(server, "/o/p", method="HEAD") == (404, b"")
+        assert _get(server, "/../x/") == (404, b"lost x/index.html"), "the handler resolves dots first"
+        connection.close()
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 def test_odd_names_and_links_inside_are_served(running):
     assert _get(running, "/odd%20name%20%C3%A9%252f.html") == (200, b"odd")
     assert _get(running, "/sub/inside.html?v=2#top") == (200, b"a page")

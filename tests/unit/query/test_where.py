@@ -2,16 +2,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+import sample_atlas
 from sample_atlas import BINARY, CUDA, LOOPS, YAML
 
 from cartographer.errors import NotFound, UsageError
+from cartographer.model.atlas import FileEntry
 from cartographer.model.operator import Status
 from cartographer.query import where_json, where_text
 from cartographer.query.ink import Ink
 from cartographer.query.reverse import Backwards
 from cartographer.query.where import Where, where
+from cartographer.store import writer
+from cartographer.store.reader import Reader
 
 FAMILY = {"aten::add.Tensor", "aten::add.out", "aten::add_.Tensor"}
 
@@ -325,3 +330,35 @@ def test_a_folder_says_that_it_is_one(reader, text):
 def test_error_message_comes_before_its_symbols(reader):
     found = where(reader, "Could not run 'aten::add.out' with arguments from the 'QuantizedCPU' backend.")
     assert found.named.names == ("aten::add.out",)
+
+
+def test_a_name_of_several_files_is_asked_only_of_those_that_have_the_line(tmp_path):
+    other = "aten/src/ATen/native/vulkan/BinaryOps.cpp"
+    made = sample_atlas.atlas()
+    writer.write(replace(made, files=(*made.files, FileEntry(other, "0" * 40, 9, "C++", 20)), paths=(*made.paths, other, "test/test_nn.py", "setup.py")), tmp_path)
+    with Reader(tmp_path) as reader:
+        assert [p.path for p in where(reader, "BinaryOps.cpp:10").places] == [BINARY, other]
+        only = where(reader, "BinaryOps.cpp:31")
+        assert [p.path for p in only.places] == [BINARY]
+        assert only.operators
+        assert "2 files are called BinaryOps.cpp, one of them with 31 lines" in only.said
+        lost = where(reader, "BinaryOps.cpp:900")
+        assert [(p.path, p.line) for p in lost.places] == [(BINARY, 1), (other, 1)], "no place that is in no file"
+        assert "none of them with 900 lines" in lost.said
+        assert where(reader, other).said == "a file; no operator has something in it that the atlas knows of"
+        for asked in ("test/test_nn.py", "test_nn.py", "test_nn.py:12"):
+            found = where(reader, asked)
+            assert [p.path for p in found.places] == ["test/test_nn.py"]
+            assert found.said == "a file of the tree that the atlas does not read: no operator is looked for there"
+
+
+def test_a_python_name_that_is_none_is_no_symbol_of_its_last_part(reader):
+    for backend in (None, "CPU"):
+        with pytest.raises(NotFound, match=r"no Python name torch\.linalg\.add is known in this release") as caught:
+            where(reader, "torch.linalg.add", backend)
+        assert "torch.add" in caught.value.hint
+
+
+def test_a_backend_without_a_chain_there_is_said(reader):
+    found = where(reader, "add_kernel", "CPU")
+    assert (found.operators, found.note) == ((), "no chain of CPU passes here")

@@ -133,7 +133,7 @@ def oplist(version: str) -> OperatorList:
         python=("torch.b",), namesakes=("b.c(int x) -> Tensor",),
     )  # fmt: skip
     return OperatorList(version, f"v{version}", COMMIT_A, "https://example.org", {"aten::a": OperatorRow("aten::a", "a() -> ()", YAML, 1, python=()), full.name: full},
-                        {"gone": (Advice("lin.alg", YAML, 7),)}, {"torch.Tensor.gone": (YAML, 8)})
+                        {"gone": (Advice("lin.alg", YAML, 7),)}, {"torch.Tensor.gone": (YAML, 8)}, {"CPU": "CPU", "Autocast": "AutocastCPU"})
 
 
 def atlas(version: str = "2.6.0") -> Atlas:
