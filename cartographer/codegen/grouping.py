@@ -66,8 +66,11 @@ def by_signature(functions: Iterable[Function]) -> dict[str, dict[SchemaKind, Fu
 
 
 def grouped(functions: Iterable[Function]) -> Iterator[Group | Function]:
-    """Split functions into groups of variants, and those that belong to no group."""
-    for variants in by_signature(functions).values():
+    """Split functions into groups of variants, and those that belong to no group: also a second variant of one kind."""
+    functions = tuple(functions)
+    groups = by_signature(functions)
+    yield from (f for f in functions if groups[f.signature][f.kind] is not f)
+    for variants in groups.values():
         functional = variants.get(SchemaKind.FUNCTIONAL)
         out = variants.get(SchemaKind.OUT)
         if functional is None or out is None:

@@ -17,6 +17,8 @@ LIST = b"""
 - func: mix(Tensor self, Scalar other, int[2] shape) -> Tensor
 - func: mix.Tensor_Scalar_int2_2(Tensor self) -> Tensor
 - func: lone(Tensor self) -> Tensor
+- func: like(Tensor self) -> Tensor
+- func: like(Tensor self, *, ScalarType dtype, Layout layout, Device device, bool pin_memory=False) -> Tensor
 """
 BACKWARD = b"""
 - name: mix(Tensor self, Tensor other) -> Tensor
@@ -24,6 +26,7 @@ BACKWARD = b"""
 - name: mix(Tensor self, Scalar other, int[2] size) -> Tensor
   self: grad * 2
 """
+LIKE = "aten::like.Tensor_ScalarType_Layout_Device_bool"
 FIRST, OUT, SIZE, SHAPE = "aten::mix", "aten::mix.Tensor_Tensor_out", "aten::mix.Tensor_Scalar_int2", "aten::mix.Tensor_Scalar_int2_1"
 
 
@@ -37,13 +40,18 @@ def operators():
 
 def test_each_row_has_its_own_schema_and_kernels():
     made = operators()
-    assert list(made) == sorted(["aten::lone", FIRST, OUT, SIZE, SHAPE, "aten::mix.Tensor_Scalar_int2_2"])
+    assert list(made) == sorted(["aten::lone", "aten::like", LIKE, FIRST, OUT, SIZE, SHAPE, "aten::mix.Tensor_Scalar_int2_2"])
     assert [(made[n].schema, made[n].declared.line) for n in (FIRST, OUT, SIZE)] == [
         ("aten::mix(Tensor self, Tensor other) -> Tensor", 2), ("aten::mix(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", 6),
         ("aten::mix(Tensor self, Scalar other, int[2] size) -> Tensor", 9),
     ]  # fmt: skip
     kernels = {n: [r.kernel for r in made[n].registrations if r.key in ("CPU", "CatchAll")] for n in (FIRST, OUT, SIZE)}
     assert kernels == {FIRST: ["at::native::mix_cpu"], OUT: ["at::native::mix_out_cpu"], SIZE: ["at::native::mix"]}
+
+
+def test_a_second_row_of_one_signature_has_its_kernel_too():
+    made = operators()
+    assert [[r.kernel for r in made[n].registrations] for n in ("aten::like", LIKE)] == [["at::native::like"]] * 2
 
 
 def test_a_derivative_goes_to_the_row_of_its_schema():
@@ -54,8 +62,8 @@ def test_a_derivative_goes_to_the_row_of_its_schema():
 
 def test_an_overload_of_our_own_is_told_and_one_of_the_list_is_not():
     told = {name for name, operator in operators().items() if "made up" in operator.extra.get("overload", "")}
-    assert told == {OUT, SIZE, SHAPE}
+    assert told == {OUT, SIZE, SHAPE, LIKE}
 
 
 def test_lists_for_comparisons_keep_the_names_of_the_release():
-    assert set(listed_of(Functions(declared(), {}))[1]) == {"aten::mix", "aten::mix.Tensor_Scalar_int2_2", "aten::lone"}
+    assert set(listed_of(Functions(declared(), {}))[1]) == {"aten::mix", "aten::mix.Tensor_Scalar_int2_2", "aten::lone", "aten::like"}
