@@ -53,6 +53,8 @@ def root_from(address: str) -> str:
 
 def relative(page: str, address: str) -> str:
     """The shortest relative way from one page to another address, as the value of `href`."""
+    if address.startswith(f"{page}#"):
+        return href(address[len(page) :])
     folder, rest = _apart(address)
     return _way(page.rpartition("/")[0], folder) + rest
 

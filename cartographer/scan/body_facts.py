@@ -26,6 +26,7 @@ _MESSAGE_TO_RESULT = re.compile(r"\[\s*\[[^\[\]]*+\]\s*+([A-Za-z_]\w*)\s*+(?=[:\
 _REFERENCE = possessive(r"&?\s*+((?:::)?[A-Za-z_]\w*+(?:::~?[A-Za-z_]\w*+)*+)(?:<(.*)>)?$")
 _CONSTANT = re.compile(r"k[A-Z]|[A-Z_]|nullopt|npos|ignore|move")
 _ONE_WORD = frozenset(("call", "macro", "lambda"))  # forms whose names have no members
+_COMMENTS = 2000  # characters that stand between the members of a chain, at most
 _LAST_NAME = re.compile(r"~?\w+$")
 
 
@@ -122,8 +123,12 @@ class BodyFacts:
         if ("." not in use.name and "->" not in use.name) or self.source.code.startswith(use.name, use.at):
             return use.at
         last = _LAST_NAME.search(use.name)
-        at = self.source.code.find(last.group(), use.at, use.at + len(use.name) + CUT) if last is not None else -1
-        return at if at >= 0 else use.at
+        if last is None:
+            return use.at
+        for room in (CUT, _COMMENTS):
+            if (at := self.source.code.find(last.group(), use.at, use.at + len(use.name) + room)) >= 0:
+                return at
+        return use.at
 
     def _references(self, use: Use, line: int, guards: Guards) -> list[Call]:
         found = []

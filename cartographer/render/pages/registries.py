@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.guide.suites import suites, with_folder
@@ -27,11 +26,12 @@ class RegistryRow(NamedTuple):
 
 
 _NAMES = {
-    "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests", "some": "Tests, perhaps",
+    "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests",
     "named": "Tests by name", "reference": "Python reference", "decomposition": "Decomposition", "decompositions": "Lists of decompositions",
     "lowering": "Lowering of inductor", "meta": "Meta function", "override": "Override", "compatibility": "Schema may change", "owner": "Owners",
 }  # fmt: skip
-_FEW = 4  # files with a test of the operator's name
+_FEW = 2  # files of tests that are named
+_LISTED = {"named": _FEW, "decompositions": 1}  # of which a page names so many and counts the rest
 _OWN = ("entry", "kernel", "registration")
 
 
@@ -52,18 +52,17 @@ def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark
     known = site.catalog.landmarks_of
     marks = (mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators) for mark in known.get(subject, ()))
     own = [mark for mark in marks if mark.kind != "public"]  # the same place as its documentation; the descent has it
-    yield from ((mark, mark.text) for mark in own if mark.kind != "named")
-    yield from _first([mark for mark in own if mark.kind == "named"], _FEW)
-    every, some = suites(lambda kind: known.get(kind, ()), own)
-    yield from _first(every, len(every))
-    yield from _first([replace(mark, kind="some") for mark in some], 1)
+    yield from ((mark, mark.text) for mark in own if mark.kind not in _LISTED)
+    for kind, most in _LISTED.items():
+        yield from _first([mark for mark in own if mark.kind == kind], most)
+    yield from _first(suites(lambda kind: known.get(kind, ()), own)[0], _FEW)
     for path in _files(operators):
         if rule := site.owner(path):
             yield rule, f"{rule.text}, for {rule.subject}"
 
 
 def _first(marks: Sequence[Landmark], count: int) -> Iterator[tuple[Landmark, str]]:
-    """The first of several files of tests; the last of them says how many there are more."""
+    """The first of several files; the last of them says how many there are more."""
     for number, mark in enumerate(marks[:count], 1):
         rest = f" (and {len(marks) - count} more files)" if number == count < len(marks) else ""
         yield mark, with_folder(mark.text, mark.path) + rest

@@ -72,8 +72,8 @@ def python_stops(site: Site, op: Operator) -> list[Stop]:
     found = [*_published(site, op), *_written(site, names)]
     plain = [name for name in names if not any(name in stop.name.split(", ") for stop in found)]
     for members, says, path in (
-        ([n for n in plain if n.count(".") == 1], "No Python body: the name is copied out of the extension module when torch is imported.", "torch/__init__.py"),
-        ([n for n in plain if n.startswith(_METHOD)], "No Python body: torch.Tensor inherits it from its base, a class of the extension module.", _first(site, _CLASS)),
+        ([n for n in plain if n.count(".") == 1], "No Python body: copied out of the extension module when torch is imported.", "torch/__init__.py"),
+        ([n for n in plain if n.startswith(_METHOD)], "No Python body: inherited from a class of the extension module.", _first(site, _CLASS)),
         ([n for n in plain if n.count(".") > 1 and not n.startswith(_METHOD)], "No Python body: a function of the extension module.", ""),
     ):
         if members:

@@ -50,7 +50,7 @@ def test_each_name_is_told_from_where_it_comes(floors):
     says = told(python)
     assert "copied out of the extension module" in says["torch.mul"][0]
     assert says["torch.mul"][1] == ["torch/__init__.py"]
-    assert says["torch.Tensor.mul"] == ("No Python body: torch.Tensor inherits it from its base, a class of the extension module.", ["_tensor.py:80"])
+    assert says["torch.Tensor.mul"] == ("No Python body: inherited from a class of the extension module.", ["_tensor.py:80"])
     assert says[HIDDEN] == ("No Python body: a function of the extension module.", [])
     assert says["torch.nn.functional.gelu"] == ("No Python body: this line binds the name to the function of the extension module.", ["functional.py:19"])
     for name, place in (("torch.norm", "functional.py:30"), ("torch.Tensor.stft", "_tensor.py:700")):

@@ -119,6 +119,11 @@ def test_a_side_of_an_if_that_the_main_build_leaves_out_denies_nothing_after_it(
     assert four.conditions == ()
 
 
+def test_a_member_below_a_long_comment_stands_on_its_own_line() -> None:
+    comment = "\n".join(f"// {'words ' * 12}" for _ in range(3))
+    assert [(c.name, c.line) for c in calls(f"x = indices\n{comment}\n.mul(y);")] == [("indices.mul", 6)]
+
+
 def test_references() -> None:
     rest = "void helper();\nstruct Op {};\n"
     found = [(c.name, c.form) for c in calls("run(&helper, helper, x, ns::other, at::kCPU); go<Op, T>(y);", rest=rest)]
