@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Operator
 
 WANTED = (GUIDE, README, OVERRIDES, "test/*.py", "torch/testing/_internal/*.py", "torch/_inductor/*.py", "torch/_decomp/*.py")
-_HERE = frozenset({"tests", "command"})  # kinds that are found here
 
 
 def read(operators: Iterable[Operator], texts: Mapping[str, bytes]) -> tuple[Landmark, ...]:
@@ -29,5 +28,4 @@ def read(operators: Iterable[Operator], texts: Mapping[str, bytes]) -> tuple[Lan
 
 def joined(linked: Iterable[Landmark], found: Iterable[Landmark]) -> tuple[Landmark, ...]:
     """The landmarks of both, sorted."""
-    marks = {*(mark for mark in linked if mark.kind not in _HERE), *found}
-    return tuple(sorted(marks, key=lambda m: (m.subject, m.kind, m.path, m.line, m.text)))
+    return tuple(sorted({*linked, *found}, key=lambda m: (m.subject, m.kind, m.path, m.line, m.text)))

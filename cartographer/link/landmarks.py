@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds places that a contributor needs beside the way of a call: documentation and its index, OpInfo and the tests made from
-it, meta functions, decompositions, references, owners, and the commands that the repository's own CONTRIBUTING gives.
+"""Finds places that a contributor needs beside the way of a call: documentation and its index, OpInfos, meta functions,
+decompositions, references, owners. What has a reader of its own (tests, commands, further registries) is found in `contributing`.
 """
 
 from __future__ import annotations
@@ -27,26 +27,16 @@ COMPATIBILITY = (
 )
 # What nobody scans and the guide names: read for its length.
 _LONG = ("aten/src/ATen/native/native_functions.yaml", "aten/src/ATen/native/README.md", "tools/autograd/derivatives.yaml")
-WANTED = (*OWNERS, GUIDE, *COMPATIBILITY, *_LONG, "torch/testing/_internal/*.py", "test/test_*.py", "docs/source/*.rst", "docs/source/*.md")
+WANTED = (*OWNERS, GUIDE, *COMPATIBILITY, *_LONG, "torch/testing/_internal/*.py", "docs/source/*.rst", "docs/source/*.md")
 
 _DOCS = {"add_docstr": "torch/_torch_docs.py", "add_docstr_all": "torch/_tensor_docs.py", "_add_docstr": "torch/"}
 # Both stand at the beginning of their lines, which is looked at when the fixed word, which is found fast, is there.
 _OPINFO = re.compile(r"Info\(\s*['\"]([\w.]+)['\"]")
 _OPINFO_HEAD = re.compile(r"[ \t]+(\w*)")
-_OPS = re.compile(r"@ops\(([^\n]*)")
 _OPERATOR = re.compile(r"(?:torch\.ops\.)?\b(aten|prims)\.(\w+)")
-_FENCE = re.compile(r"^\s*```[^`]*$")
-_HEADING = re.compile(r"^#+\s+(.+?)\s*#*$")
 _MAPPED = re.compile(r"^\s*[*-] \[[^\]]+\]\(([\w./-]+)\)")
-_COMMAND = re.compile(
-    r"^\s*(?:\$ )?((?:[A-Z_]+=\S+ )*(?:python3? (?:setup\.py|test/|tools/|-m )|pip3? install|make\b|lintrunner|pytest|git submodule|ninja|cmake|spin |\./(?:build|tools)/)[^\n]*?)\s*(?:#.*)?$"
-)
 _LISTED = re.compile(r"^[ \t]+\(\s*r?\"(aten|prims)::([\w.]+)", re.MULTILINE)
 _META = re.compile(r"TORCH_(?:PRECOMPUTE_)?META_FUNC2?\b")
-# A list of OpInfos by their class: `unary_ufuncs = [op for op in op_db if isinstance(op, UnaryUfuncInfo)]`.
-_LIST = re.compile(r"^(\w+)(?:: [^=\n]+)? = (?:tuple|list)?[\[(]\s*(\w+) for \2 in \w+ if isinstance\(\2, (\w+)\)[\])]", re.MULTILINE)
-_EVERY = "OpInfo"  # the class of all of them
-_EVERY_LISTS = ("op_db", "ops_and_refs")
 _MODULE = re.compile(r"^\.\. (?:currentmodule|module|automodule):: ([\w.]+)\s*$")
 _ENTRY = re.compile(r"^\s+~?([A-Za-z_][\w.]*)\s*$")
 _AUTO = re.compile(r"^\.\. auto(?:function|method|class):: ([\w.]+)")
@@ -60,7 +50,6 @@ def landmarks(operators: Iterable[Operator], facts: Mapping[str, FileFacts], tex
     found = {
         *_from_facts(facts, known, python),
         *(mark for path, text in decoded.items() for mark in _from_text(path, text, known, python)),
-        *_tests(decoded),
         *(Landmark(path, "length", path, text.count("\n") + (not text.endswith("\n"))) for path, text in decoded.items() if path not in facts),
     }
     return tuple(sorted(found, key=lambda m: (m.subject, m.kind, m.path, m.line, m.text)))
@@ -118,7 +107,6 @@ def _from_text(path: str, text: str, known: set[str], python: Mapping[str, str])
     if path in OWNERS:
         yield from _owners(path, text)
     elif path == GUIDE:
-        yield from _commands(text)
         yield from _map(text)
     elif path in COMPATIBILITY:
         for match in _LISTED.finditer(text):
@@ -152,44 +140,11 @@ def _owners(path: str, text: str) -> Iterator[Landmark]:
             yield Landmark(pattern, "owner", path, number, " ".join(owners))
 
 
-def _commands(text: str) -> Iterator[Landmark]:
-    """The commands in fenced blocks that set up, build, test or lint, each with the heading that it stands under."""
-    inside, heading = False, ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if _FENCE.match(line):
-            inside = not inside
-        elif not inside and (match := _HEADING.match(line)):
-            heading = match[1].replace("`", "")
-        elif inside and (match := _COMMAND.match(line)):
-            yield Landmark(heading, "command", GUIDE, number, match[1])
-
-
 def _map(text: str) -> Iterator[Landmark]:
     """Folders that its map of the repository names: list items that begin with a link to a path of the tree."""
     for number, line in enumerate(text.split("\n"), 1):
         if (match := _MAPPED.match(line)) and "://" not in match[1]:
             yield Landmark(match[1].strip("/"), "map", GUIDE, number, match[1])
-
-
-def _tests(texts: Mapping[str, str]) -> Iterator[Landmark]:
-    """Test files that are run over lists of OpInfos: the class of the list, the file, how many tests use it."""
-    lists = dict.fromkeys(_EVERY_LISTS, _EVERY)
-    for path, text in texts.items():
-        if path.startswith("torch/testing/") and " if isinstance(" in text:
-            lists.update((match[1], match[3]) for match in _LIST.finditer(text))
-    word = re.compile(rf"\b({'|'.join(map(re.escape, sorted(lists)))})\b")
-    for path, text in texts.items():
-        if not path.startswith("test/"):
-            continue
-        used: dict[str, list[int]] = {}
-        lines = _Lines(text)
-        for match in _OPS.finditer(text):
-            if text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" \t"):
-                continue  # a decorator stands alone
-            for name in dict.fromkeys(word.findall(match[1])):
-                used.setdefault(lists[name], []).append(lines.at(match.start(1)))
-        for kind, at in used.items():
-            yield Landmark(kind, "tests", path, at[0], f"{len(at)} test{'s' * (len(at) > 1)} over every {kind}")
 
 
 def _index(path: str, text: str, known: set[str], python: Mapping[str, str]) -> Iterator[Landmark]:
