@@ -126,8 +126,7 @@ class Beside(Generic[T]):
         self.end()
         if not sent:
             return self._work()
-        with collector_at_rest():
-            found: T = pickle.loads(sent)  # noqa: S301 - from our own copy, through a pipe that no other process holds
+        found: T = _unpacked(sent)
         return found
 
     def end(self) -> None:
@@ -135,9 +134,20 @@ class Beside(Generic[T]):
         if self._process is None or self._answer is None or self._answer.closed:
             return
         with interrupts_held():
-            self._answer.close()
-            self._process.kill()
-            self._process.join()
+            _end(self._answer, self._process)
+
+
+def _unpacked(sent: bytes) -> Any:
+    """What a copy of this process sent."""
+    with collector_at_rest():
+        return pickle.loads(sent)  # noqa: S301 - from our own copy, through a pipe that no other process holds
+
+
+def _end(answer: Connection, process: BaseProcess) -> None:
+    """End a copy, whatever it still does."""
+    answer.close()
+    process.kill()
+    process.join()
 
 
 _begun: ContextVar[Begun | None] = ContextVar("_begun", default=None)
@@ -200,9 +210,7 @@ def in_turns(work: Callable[[int], T], count: int, copies: int, *, here: bool = 
                         yield result[0]
         finally:
             for told, process in begun:
-                told.close()
-                process.kill()
-                process.join()
+                _end(told, process)
 
 
 @contextmanager
@@ -232,8 +240,7 @@ def _received(told: Any) -> tuple[Any] | None:
         raise ProcessEndedError from error
     if not sent:
         return None
-    with collector_at_rest():
-        failed, value = pickle.loads(sent)  # noqa: S301 - from our own copy, through a pipe that no other process holds
+    failed, value = _unpacked(sent)
     if failed:
         raise value
     return (value,)
@@ -276,7 +283,7 @@ def _copy(target: Callable[..., object], *arguments: object) -> tuple[Connection
 def _as_copy(target: Callable[..., object], arguments: tuple[object, ...], answer: Connection, end: Connection) -> None:
     answer.close()  # else a result that nobody waits for any more would be waited with for ever
     gc.disable()
-    with suppress(BrokenPipeError):  # nobody waits for it any more
+    with suppress(OSError):  # nobody waits for it any more
         target(*arguments, end)
 
 

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from cartographer.contributing.python import dotted, last, outermost, parsed
+from cartographer.contributing.suites import FILE
 from cartographer.model.atlas import Landmark
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ _CALLS = re.compile(r"\b(?:register_\w+|make_fallback|get_decompositions|remove_
 _OPERATOR = re.compile(r"(?:torch\.ops\.)?aten\.(\w+)(?:\.\w+)?")
 _TEST = re.compile(r"^    def test_(\w+)\(self\b", re.MULTILINE)
 _OUTSIDE = re.compile(r"^ {0,4}\S", re.MULTILINE)  # where a method ends
-_SUITE = re.compile(r"test/(?:.*/)?test_[^/]*\.py")
 
 
 def registries(operators: Iterable[Operator], texts: Mapping[str, str]) -> Iterator[Landmark]:
@@ -37,7 +37,7 @@ def registries(operators: Iterable[Operator], texts: Mapping[str, str]) -> Itera
             yield from _overrides(text, bound)
         elif path.startswith(("torch/_inductor/", "torch/_decomp/")) and _CALLS.search(text):
             yield from _compilers(path, text, known)
-        elif _SUITE.fullmatch(path):
+        elif FILE.fullmatch(path):
             yield from _called_after(path, text, tests)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EVERY = "OpInfo"  # the class of all records
 _DECORATOR = "ops"  # of torch/testing/_internal/common_device_type.py, as is what follows
 _MAKER = "instantiate_device_type_tests"
-_FILE = re.compile(r"test/(?:.*/)?test_[^/]*\.py")  # what test/run_test.py takes for a suite
+FILE = re.compile(r"test/(?:.*/)?test_[^/]*\.py")  # what test/run_test.py takes for a suite
 _IMPORTS = re.compile(r"common_methods_invocations|opinfo|_op_db\b")
 
 
@@ -26,7 +26,7 @@ def suites(texts: Mapping[str, str]) -> Iterator[Landmark]:
     """The files with tests over every record of a class, or over some, with their number; and the classes of the main list."""
     lists = Lists(texts)
     for path, text in texts.items():
-        if _FILE.fullmatch(path) and _MAKER in text and _IMPORTS.search(text) and (tree := parsed(text)):
+        if FILE.fullmatch(path) and _MAKER in text and _IMPORTS.search(text) and (tree := parsed(text)):
             yield from _of_file(path, tree, lists)
     home = lists.file(MAIN[0])
     for kind in {info.kind for info in lists.every.all} if home else ():

@@ -186,8 +186,9 @@ class Descent:
             if cut := sum(map(len, blocks)) > room:
                 break
             if way.registration is None:
-                blocks.append([*self._end_of(way, start)])
-                further.append([])
+                if end := [*self._end_of(way, start)]:
+                    blocks.append(end)
+                    further.append([])
                 continue
             usual = not is_rare(way.site.conditions)
             kernel = self._kernel_of(way.registration, operator, key, full=usual)
@@ -197,11 +198,10 @@ class Descent:
             library = False
         room -= sum(map(len, blocks)) + SPARED
         for number, (block, more) in enumerate(zip(blocks, further, strict=True), 1):
-            yield from block[:-1]
-            shown = [*block[-1:], *_shortened(more, min(room, SECOND - 1))]
-            yield from shown[:-1]
-            notes = (_GOES_ON if len(shown) <= len(more) else "", _MORE if cut and number == len(blocks) else "")
-            yield from (replace(s, note="; ".join(filter(None, (s.note, *notes)))) for s in shown[-1:])
+            *shown, last = *block, *_shortened(more, min(room, SECOND - 1))
+            yield from shown
+            notes = (last.note, _GOES_ON if len(shown) + 1 < len(block) + len(more) else "", _MORE if cut and number == len(blocks) else "")
+            yield replace(last, note="; ".join(filter(None, notes)))
             room -= len(more[: SECOND - 1])
 
     def _runners(self, way: Way, start: Defined, device: str) -> Iterator[tuple[int, Step]]:

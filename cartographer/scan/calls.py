@@ -260,8 +260,8 @@ class _Pass:
             return
         own = cut(" ".join(real_text(self.plain[opening + 1 : min(closing, opening + 1000)]).split()))
         denied, self.denied = self.denied, ()
-        chain = denied or ("",) if self._elsewhere(opening) else (*denied, own)
-        self._enter(Branch(own, (*(negated(c) for c in denied if c), own), chain), closing + 1)
+        shown = "" if self._elsewhere(opening) else own  # what the main build does not have denies nothing after it
+        self._enter(Branch(own, (*(negated(c) for c in denied if c), own), (*denied, shown)), closing + 1)
 
     def _elsewhere(self, at: int) -> bool:
         """Whether a place in the body is left out of the main build: in `#ifdef __aarch64__`, an `else if` is no side of its `if`."""

@@ -53,7 +53,7 @@ class Open:
 
 class Branch(NamedTuple):
     """A side of an `if`: `own` is the condition of this side alone; `holding` are all that hold in it, from the sides before it too;
-    `chain` are the conditions of which none holds in its `else`.
+    `chain` are the conditions of which none holds in its `else`, "" for one of a side that the main build leaves out.
     """
 
     own: str

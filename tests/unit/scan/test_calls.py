@@ -115,6 +115,11 @@ def test_a_side_of_an_if_that_the_main_build_leaves_out_denies_nothing_after_it(
 
     assert around("OURS") == {"one": ("a",), "two": ("!(a)", "b"), "three": ("!(a)", "!(b)", "c"), "four": ("!(a)", "!(b)", "!(c)")}
     assert around("__aarch64__") == {"one": ("a",), "two": ("!(a)", "b"), "three": ("!(a)", "c"), "four": ("!(a)", "!(c)")}
+    goes_on = b"void f() {\n if (x) {\n  if (a) {\n   one();\n  }\n#ifdef __aarch64__\n  else if (b) {\n   return;\n  }\n#endif\n  else {\n   return;\n  }\n }\n two();\n}\n"
+    (facts,) = scan_file("a.cu", goes_on).definitions
+    assert "x" not in [e.condition for e in facts.exits]  # its first side does not leave
+    (facts,) = scan_file("a.cu", goes_on.replace(b"one();", b"return;")).definitions
+    assert "x" in [e.condition for e in facts.exits]
     (_, four) = calls("#ifdef USE_ROCM\nif (a) {\n one();\n} else\n#endif\n{\n four();\n}")
     assert four.conditions == ()
 
