@@ -8,7 +8,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.contributing.python import dotted, last, outermost, parsed
+from cartographer.contributing.python import dotted, last, outermost, outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ class Lists:
     def file(self, path: str) -> File | None:
         """A file below torch/testing; None when it is not there or cannot be read."""
         if path not in self._files:
-            tree = parsed(self._texts[path]) if path in self._texts else None
+            tree = outline(self._texts[path]) if path in self._texts else None
             self._files[path] = File(path, tree) if tree else None
         return self._files[path]
 

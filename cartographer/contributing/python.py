@@ -7,11 +7,21 @@ import ast
 import warnings
 from typing import TYPE_CHECKING
 
+from cartographer.scan.abridge import abridged
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-def parsed(text: str) -> ast.Module | None:
+def outline(text: str, *called: str) -> ast.Module | None:
+    """The syntax tree of a file without the bodies of its functions, but for the statements in them that call a function with one of
+    the words `called` in its name; None when this Python cannot read it.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    return parsed(abridged(data, tuple(word.encode() for word in called))) or parsed(data)
+
+
+def parsed(text: str | bytes) -> ast.Module | None:
     """The syntax tree of a file; None when this Python cannot read it."""
     try:
         with warnings.catch_warnings():

@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from cartographer.contributing.python import dotted, last, outermost, parsed
+from cartographer.contributing.python import dotted, last, outermost, outline, parsed
 from cartographer.contributing.suites import FILE
 from cartographer.model.atlas import Landmark
 
@@ -60,7 +60,7 @@ def _bound(name: str, bound: Mapping[str, str]) -> str:
 
 
 def _compilers(path: str, text: str, known: set[str]) -> Iterator[Landmark]:
-    tree = parsed(text) or ast.Module([], [])
+    tree = outline(text, "register_", "make_fallback", "_decompositions") or ast.Module([], [])
     lists = {
         s.targets[0].id: s.value for s in outermost(tree.body) if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)
     }  # fmt: skip

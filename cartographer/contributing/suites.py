@@ -9,7 +9,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from cartographer.contributing.infos import MAIN, NONE, File, Info, Infos, Lists
-from cartographer.contributing.python import last, outermost, parsed
+from cartographer.contributing.python import last, outermost, outline
 from cartographer.model.atlas import Landmark
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def suites(texts: Mapping[str, str]) -> Iterator[Landmark]:
     """The files with tests over every record of a class, or over some, with their number; and the classes of the main list."""
     lists = Lists(texts)
     for path, text in texts.items():
-        if FILE.fullmatch(path) and _MAKER in text and _IMPORTS.search(text) and (tree := parsed(text)):
+        if FILE.fullmatch(path) and _MAKER in text and _IMPORTS.search(text) and (tree := outline(text)):
             yield from _of_file(path, tree, lists)
     home = lists.file(MAIN[0])
     for kind in {info.kind for info in lists.every.all} if home else ():

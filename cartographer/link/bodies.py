@@ -32,6 +32,7 @@ from cartographer.link.names import scope_of
 from cartographer.link.receivers import Receivers
 from cartographer.link.sites import NOTHING_HANDED, Spot
 from cartographer.link.variables import Variables
+from cartographer.scan.depth import KERNELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,12 +57,7 @@ _CALL_LINES = 20  # over which a call may run
 _MADE_AND_CALLED = re.compile(r"(?:\(\s*\)|\{\s*\})\s*\(")
 _NAME_ALONE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(.:<\"]|->)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-# Code of kernels, and within it the plumbing that all kernels use and that leads anywhere.
-_SCOPE = (
-    "aten/src/ATen/native/", "aten/src/ATen/cuda/", "aten/src/ATen/cudnn/", "aten/src/ATen/miopen/", "aten/src/ATen/mps/",
-    "aten/src/ATen/mkl/", "aten/src/ATen/xpu/", "aten/src/ATen/quantized/", "aten/src/ATen/LegacyTH", "aten/src/TH", "aten/src/ATen/sparse",
-    "aten/src/ATen/cpu/", "torch/csrc/distributed/c10d/", "torch/csrc/cuda/nccl",
-)  # fmt: skip
+# Within the code of kernels, the plumbing that all kernels use and that leads anywhere.
 _PLUMBING = re.compile(
     r"aten/src/ATen/native/(TensorIterator\w*|Resize\w*|TypeProperties|ReduceOpsUtils|TensorProperties|TensorDimApply|cuda/Resize|mps/TensorFactory)\.(h|cpp|cuh|cu)"
     r"|aten/src/ATen/cuda/(?!CUDABlas|CUDASparseBlas|CUDASolver|jiterator|detail/|llvm|CUDASparse|cub|tunable/|LegacyTH|CUDAApplyUtils|ApplyGridUtils)\w+.*"
@@ -114,7 +110,7 @@ class Bodies:
             around = types_around(defined.fact)
             known = self._read[id(defined)] = Body(around, parameters, next((name for name, kind in around.items() if kind == "Tensor"), "self"))
             known.spots = tuple(self._spots(defined, known))
-            if defined.fact.signs:
+            if defined.whole.signs:
                 known.spots = tuple(sorted((*self._signs(defined, known), *known.spots), key=lambda spot: spot.order))
         return known
 
@@ -122,7 +118,7 @@ class Bodies:
         """Whether a way may lead through a definition: it is code of kernels, not the plumbing that all of them use."""
         known = self._followed.get(defined.path)
         if known is None:
-            known = defined.path.startswith(_SCOPE) and _PLUMBING.fullmatch(defined.path) is None
+            known = defined.path.startswith(KERNELS) and _PLUMBING.fullmatch(defined.path) is None
             self._followed[defined.path] = known
         return known
 
@@ -131,12 +127,12 @@ class Bodies:
     def _spots(self, defined: Defined, body: Body) -> Iterator[Spot]:
         """The calls of a body that lead anywhere on some device."""
         scope, around, own = scope_of(defined), body.around, _of_template(defined, body.parameters)
-        exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
-        every = {c for call in defined.fact.calls for c in call.conditions} | left
+        exits, left = defined.whole.exits, alternatives(defined.whole.calls, defined.whole.exits)
+        every = {c for call in defined.whole.calls for c in call.conditions} | left
         mentions = self._mentions
-        lambdas = tuple(self._lambdas(defined, left)) if any(c.form == "lambda" for c in defined.fact.calls) else ()
+        lambdas = tuple(self._lambdas(defined, left)) if any(c.form == "lambda" for c in defined.whole.calls) else ()
         said: dict[tuple[Conditions, Conditions], tuple[Conditions, frozenset[str], bool]] = {((), ()): ((), _NOT_ASKED, False)}
-        for order, call in enumerate(defined.fact.calls):
+        for order, call in enumerate(defined.whole.calls):
             if call.form == "lambda" or (call.form == "reference" and self._is_variable(call.name, defined, body)):
                 continue
             method = call.form == "method"
@@ -162,7 +158,7 @@ class Bodies:
 
     def _lambdas(self, defined: Defined, left: frozenset[str]) -> Iterator[Held]:
         """The lambdas of a body that run under conditions."""
-        for lines, uses in held(defined.fact, self.variables(defined), left):
+        for lines, uses in held(defined.whole, self.variables(defined), left):
             yield Held(lines, tuple(use._replace(conditions=self._spelled_out(use.conditions, defined)) for use in uses))
 
     def _spelled_out(self, conditions: Conditions, defined: Defined) -> Conditions:
@@ -182,9 +178,9 @@ class Bodies:
 
     def _signs(self, defined: Defined, body: Body) -> Iterator[Spot]:
         """The operators that a body writes as signs, each before the calls of later lines."""
-        exits, left = defined.fact.exits, alternatives(defined.fact.calls, defined.fact.exits)
-        lines = [call.line for call in defined.fact.calls]
-        for call in defined.fact.signs:
+        exits, left = defined.whole.exits, alternatives(defined.whole.calls, defined.whole.exits)
+        lines = [call.line for call in defined.whole.calls]
+        for call in defined.whole.signs:
             called = self._written(call, defined, body.around)
             if called is not None:
                 order = next((n for n, line in enumerate(lines) if line > call.line), len(lines))
@@ -298,7 +294,7 @@ class Bodies:
     def _of_headers(self) -> dict[str, list[tuple[str, MacroDefinition]]]:
         """The macros with parameters that headers of the kernels' code define to their end, by name."""
         table: dict[str, list[tuple[str, MacroDefinition]]] = {}
-        for path in sorted(p for p in self.index.files if p.startswith(_SCOPE) and not is_source(p) and _PLUMBING.fullmatch(p) is None):
+        for path in sorted(p for p in self.index.files if p.startswith(KERNELS) and not is_source(p) and _PLUMBING.fullmatch(p) is None):
             for macro in self.index.files[path].macros:
                 if macro.parameters and not macro.undefined:
                     table.setdefault(macro.name, []).append((path, macro))
@@ -319,7 +315,7 @@ class Bodies:
     def _receiver(self, spot: Spot, body: Body) -> str:
         name = first_member(spot.call.name)
         if not name:
-            before = spot.inside.fact.calls[spot.order - 1] if spot.order else None
+            before = spot.inside.whole.calls[spot.order - 1] if spot.order else None
             return self.result(before.name) if before is not None and before.form in ("call", "method") else ""
         if name in body.parameters:
             return body.parameters[name].rpartition(name)[0]
@@ -340,7 +336,7 @@ class Bodies:
 
     def _made(self, function: str) -> dict[str, None]:
         """The classes of the objects that functions of a name make, as written, in their order."""
-        return dict.fromkeys(c.template for d in self.index.named(function) if self.follows(d) for c in d.fact.calls if bare(c.name) in _MAKERS)
+        return dict.fromkeys(c.template for d in self.index.named(function) if self.follows(d) for c in d.whole.calls if bare(c.name) in _MAKERS)
 
     def made(self, spot: Spot) -> frozenset[str]:
         """The names of the classes that the function whose result a variable holds constructs:

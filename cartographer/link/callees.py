@@ -163,7 +163,7 @@ class Callees:
         on the other side of an `if` around the main way; the latter with the number of functions of the way before it, the former
         with -1. When there are many, those that the fewest other operators call.
         """
-        left = {way_out.condition for way_out in start.fact.exits}
+        left = {way_out.condition for way_out in start.whole.exits}
         sides = [c for c in calls if c.site.conditions and c.hops == main.hops[: len(c.hops)] and not c.is_sign] if main.site.conditions else ()
         there = {id(c) for c in sides if _opposed(c, main) and _takes_tensors(self._target(c, operator))}
         near = (c for c in calls if id(c) in there or (not c.hops and not left.isdisjoint(c.site.conditions)))

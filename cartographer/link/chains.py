@@ -147,7 +147,7 @@ class ChainMaker:
             return Chain(Status.UNRESOLVED, entry.reason if self.tree.has_kernels else "the bodies of kernels are not in a wheel")
         composite = outcome in COMPOSITE
         first = definition_step("entry", entry.defined, entry.reason)
-        if only_raises(entry.defined.fact):
+        if only_raises(entry.defined.whole):
             twin = self._twin(operator, key, registration, entry.defined)
             note = "; ".join(filter(None, (first.note, IN_CUDA if twin else ONLY_RAISES)))
             return Chain(Status.RESOLVED, None, (replace(first, note=note), *(twin or self._other_layout(operator, key, outcome))))

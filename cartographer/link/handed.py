@@ -151,7 +151,7 @@ class Handed:
         if not runs or runs[0].name == "operator()":
             return runs
         names = {f".{d.name}" for d in self.index.methods.get((cls.path, cls.segments), ())}
-        following = (c for c in spot.inside.fact.calls[spot.order + 1 :] if spot.call.end_line <= c.line <= spot.call.end_line + 1)
+        following = (c for c in spot.inside.whole.calls[spot.order + 1 :] if spot.call.end_line <= c.line <= spot.call.end_line + 1)
         return self.constructors(cls) if any(c.form == "method" and c.name in names for c in following) else runs
 
     def is_up_to(self, cls: Defined, spot: Spot, called: Callable[[str, Spot], tuple[tuple[Defined, ...], str]]) -> bool:
@@ -198,7 +198,7 @@ class Handed:
         `dispatch_cutlassF<scalar_t>(launchKernel, …)`.
         """
         lambdas = self.bodies.variables(inside).lambdas
-        asked = [c for c in inside.fact.calls if c.form == "call" and any(a in lambdas for a in c.arguments)]
+        asked = [c for c in inside.whole.calls if c.form == "call" and any(a in lambdas for a in c.arguments)]
         waiting: list[tuple[Defined, tuple[Defined, ...]]] = [(d, (d,)) for c in asked for d in self.names.functions(c.name, scope)[:1]]
         seen: set[int] = set()
         while waiting and len(seen) < _CALLBACKS:
@@ -207,7 +207,7 @@ class Handed:
                 continue
             seen.add(id(function))
             own = {_IDENTIFIER.findall(p)[-1] for p in function.fact.parameters if _IDENTIFIER.search(p)}
-            for call in function.fact.calls:
+            for call in function.whole.calls:
                 if call.name in own:
                     yield from ((kernel, passed) for argument in call.arguments for kernel in self._global(argument))
                 elif call.form == "call" and own.intersection(call.arguments):
@@ -235,7 +235,7 @@ def _lambdas_in(inside: Defined, call: Call, order: int, *, marked: bool) -> Ite
     end = max(call.end_line, call.line)
     covered = 0
     wanted = sum(is_lambda(a) for a in call.arguments)
-    for other in inside.fact.calls[order + 1 :]:
+    for other in inside.whole.calls[order + 1 :]:
         if other.line > end or not wanted:
             return
         if other.form == "lambda" and other.line >= covered:  # the next one may begin where one ends: `}, [=](vec_t a) {`

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from cartographer.link.platforms import DEVICE_OF_FOLDER
@@ -100,6 +100,14 @@ class Defined:
     device: str
     use: Use | None = None
     bounds: tuple[int, int] | None = None  # fewest and most arguments, counted when first asked for
+    unread: Callable[[Definition], Definition] | None = None  # gives `fact` with what its body uses, where a scan left that out
+
+    @property
+    def whole(self) -> Definition:
+        """The definition with what its body uses. All that asks for calls, exits or signs asks here: of files without kernels `fact` has none."""
+        if self.unread is not None:
+            self.fact, self.unread = self.unread(self.fact), None
+        return self.fact
 
     @property
     def hidden(self) -> bool:
@@ -134,6 +142,7 @@ class Index:
     files: Mapping[str, FileFacts]
     made: Mapping[str, tuple[Defined, ...]] = field(default_factory=dict)  # by path: what macros made there
     head: Callable[[str, Definition], str] | None = None  # what a macro-headed body defines: `structured_mul_out::impl`
+    whole: Callable[[str], FileFacts] | None = None  # the facts of a file with what its functions call, where `files` leave that out
 
     @cached_property
     def by_name(self) -> dict[str, list[Defined]]:
@@ -172,7 +181,7 @@ class Index:
             inner = {d.segments[:-1] for d in self.of_file(path) if d.fact.kind == "device"} if path.endswith((".cu", ".cuh", ".h")) else set()
             for defined in self.of_file(path):
                 if defined.fact.kind == "variable" and (
-                    any(c.name.endswith("stringify") for c in defined.fact.calls) or (defined.segments in inner and not defined.fact.returns)
+                    any(c.name.endswith("stringify") for c in defined.whole.calls) or (defined.segments in inner and not defined.fact.returns)
                 ):
                     table.setdefault(defined.name, []).append(defined)
         return table
@@ -204,7 +213,13 @@ class Index:
         known = self._of_file.get(path)
         if known is None:
             device = device_of(path)
-            written = [_defined(path, fact, device) for fact in self.files[path].definitions]
+            facts = self.files[path]
+            written = [_defined(path, fact, device) for fact in facts.definitions]
+            if facts.outlined and self.whole is not None:
+                unread = partial(_whole, self.whole, path)
+                for defined in written:
+                    if defined.fact.kind != "variable":
+                        defined.unread = unread
             if self.head is not None:
                 for defined in written:
                     if defined.fact.macro:
@@ -245,6 +260,12 @@ class Index:
 
 def _defined(path: str, fact: Definition, device: str) -> Defined:
     return Defined(path, fact, bare(fact.name), segments(fact.qualname), device)
+
+
+def _whole(read: Callable[[str], FileFacts], path: str, fact: Definition) -> Definition:
+    """A definition of a file that was scanned without bodies, with what its body uses."""
+    at = (fact.qualname, fact.kind, fact.line, fact.start, fact.end, fact.guards)
+    return next((d for d in read(path).definitions if (d.qualname, d.kind, d.line, d.start, d.end, d.guards) == at), fact)
 
 
 def _name_head(defined: Defined, made: str) -> None:

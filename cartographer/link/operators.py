@@ -38,9 +38,11 @@ class Linked:
     unresolved: tuple[Unresolved, ...]
 
 
-def prepare(facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None) -> Tree:
-    """Index a tree for linking: the part of the work that needs no operators."""
-    tree = tree_of((), facts, source)
+def prepare(
+    facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None, whole: Callable[[str], FileFacts] | None = None,
+) -> Tree:
+    """Index a tree for linking: the part of the work that needs no operators. See `tree_of`."""
+    tree = tree_of((), facts, source, whole)
     _ = tree.index.by_name, tree.stubs
     return tree
 

@@ -37,4 +37,4 @@ def by_output(way: Way, base: str) -> float:
 def _computes_with_inputs(body: Defined, condition: str, iterator: str) -> bool:
     """Whether what a body does under a condition on its output's type switches over the types that its inputs have in common."""
     asked = f"{iterator}.common_dtype()"
-    return any(condition in call.conditions and asked in call.arguments for call in body.fact.calls)
+    return any(condition in call.conditions and asked in call.arguments for call in body.whole.calls)

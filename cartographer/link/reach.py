@@ -259,7 +259,7 @@ class Search:
     def _rest(self, target: Defined, inner: Reach) -> Conditions:
         """The conditions under which a function loops over elements itself: past the ways out on which it hands over all other loops."""
         told = [w.site.conditions for w in inner.ways if w.site.kind not in ("dispatch", PLAIN)]
-        exits = on_exits(target.fact.exits, told) if told and target.fact.exits and self.graph.device == "cpu" and target.use is None else []
+        exits = on_exits(target.whole.exits, told) if told and target.whole.exits and self.graph.device == "cpu" and target.use is None else []
         if not exits:
             return ()
         text = self.graph.bodies.lines(target.path, max(e.line for e in exits) + 1, min(e.end for e in exits))
@@ -271,4 +271,4 @@ def _hands_on(site: Site, target: Defined, inner: Reach) -> bool:
     (`kernel_t<func_t>::launch(iter, f)`, aten/src/ATen/native/sparse/FlattenIndicesCommon.h).
     """
     given = any(g.symbol == "lambda" for g in site.given)
-    return given and not inner.ways and bool(target.fact.template) and [c.name.count("::") for c in target.fact.calls] == [1]
+    return given and not inner.ways and bool(target.fact.template) and [c.name.count("::") for c in target.whole.calls] == [1]

@@ -92,7 +92,7 @@ class Receivers:
 
     def _may_follow(self, call: Call, inside: Defined, order: int) -> bool:
         """Whether one of the calls just before gives no tensor: only then has the text to be asked which one is meant."""
-        for before in inside.fact.calls[max(0, order - _CALLS) : order]:
+        for before in inside.whole.calls[max(0, order - _CALLS) : order]:
             if before.line > call.line - _LINES and self._gives_none(before.name):
                 return True
         return False
@@ -124,7 +124,7 @@ class Receivers:
         first = max(inside.fact.line, call.line - _LINES)
         text = "\n".join(self.lines(inside.path, first, call.line))
         places = (m.start() for m in _OF_RESULT.finditer(text, text.rfind("\n") + 1) if m[1] == member)
-        before = sum(c.line == call.line and c.name == call.name for c in inside.fact.calls[max(0, order - _CALLS) : order])
+        before = sum(c.line == call.line and c.name == call.name for c in inside.whole.calls[max(0, order - _CALLS) : order])
         at = next(itertools.islice(places, before, None), -1)
         return _callee_before(text, at) if at >= 0 else ""
 

@@ -44,7 +44,7 @@ def _sent_on(tree: Tree, names: Names, body: Defined, passed: tuple[Defined, ...
     handle = next((parameter_name(p) for p in body.fact.parameters if _HANDLE in p), "")
     if not handle:
         return None
-    for call in body.fact.calls:
+    for call in body.whole.calls:
         if call.conditions or call.guards:
             continue
         if call.form == "method" and call.name == f"{handle}.{_SENDS}" and (key := _key(tree, call, body)):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts
 
 _LIST = "AT_FORALL_BINARY_OPS"
-_HEADERS = ("aten/src/ATen/TensorOperators.h", "aten/src/ATen/templates/TensorBody.h")
+HEADERS = ("aten/src/ATen/TensorOperators.h", "aten/src/ATen/templates/TensorBody.h")
 _LISTED = re.compile(r"_\(\s*([^\s,\w]+),\s*x\.(\w+)\(\s*y\s*\)")
 _MEMBER = re.compile(r"operator\s*([-+*/%&|^~<>!=]+)")
 
@@ -38,7 +38,7 @@ def signs_of(files: Mapping[str, FileFacts]) -> Signs:
     """The signs of one tree; none when the headers that define them are not at hand."""
     between: dict[str, str] = {}
     before: dict[str, str] = {}
-    for facts in (files[path] for path in _HEADERS if path in files):
+    for facts in (files[path] for path in HEADERS if path in files):
         for macro in facts.macros:
             if macro.name == _LIST:
                 between.update(_LISTED.findall(macro.body))

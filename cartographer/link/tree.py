@@ -18,7 +18,7 @@ from cartographer.link.made import Made, Maker
 from cartographer.link.metal import MetalKernels
 from cartographer.link.names import Names
 from cartographer.link.reach import Search
-from cartographer.link.signs import signs_of
+from cartographer.link.signs import HEADERS, signs_of
 from cartographer.link.stubs import Stubs, stubs_of
 from cartographer.model.backend import device_of_key, layout_of_key
 from cartographer.model.location import language_of
@@ -48,6 +48,7 @@ class Tree:
     operators: tuple[Operator, ...]
     facts: Mapping[str, FileFacts]
     source: Callable[[str], str | None] | None = None
+    whole: Callable[[str], FileFacts] | None = None  # see Index
     _searches: dict[tuple[str, str], Search] = field(default_factory=dict, repr=False)
     _by_key: dict[str, Search] = field(default_factory=dict, repr=False)
     _graphs: dict[str, CallGraph] = field(default_factory=dict, repr=False)
@@ -78,7 +79,7 @@ class Tree:
     @cached_property
     def index(self) -> Index:
         """The index of all definitions, those that macros make included."""
-        return Index(self.files, self.made.definitions, self.maker.head)
+        return Index(self.files, self.made.definitions, self.maker.head, self.whole)
 
     @cached_property
     def stubs(self) -> Stubs:
@@ -113,7 +114,7 @@ class Tree:
     @cached_property
     def bodies(self) -> Bodies:
         """The bodies of functions, as far as they are the same on every device."""
-        return Bodies(self.index, self.by_name, self.stubs, signs_of(self.files), self.source)
+        return Bodies(self.index, self.by_name, self.stubs, signs_of({path: self.whole(path) if self.whole is not None else self.files[path] for path in HEADERS if path in self.files}), self.source)
 
     @cached_property
     def written(self) -> dict[tuple[str, str], list[Operator]]:
@@ -170,6 +171,11 @@ class Tree:
         return self._searches[device, layout]
 
 
-def tree_of(operators: Iterable[Operator], facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None) -> Tree:
-    """Make a tree for linking; `source` gives a file's text where facts do not carry it (Metal names in strings)."""
-    return Tree(tuple(operators), facts, source)
+def tree_of(
+    operators: Iterable[Operator], facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None,
+    whole: Callable[[str], FileFacts] | None = None,
+) -> Tree:
+    """Make a tree for linking; `source` gives a file's text where facts do not carry it (Metal names in strings), `whole` the facts of a
+    file with what its functions call, where they leave that out.
+    """
+    return Tree(tuple(operators), facts, source, whole)

@@ -158,3 +158,4 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     notes: tuple[str, ...] = ()  # not UTF-8, truncated, too deep, ...
     python_calls: tuple[PythonCall, ...] = ()
     python_assignments: tuple[PythonAssignment, ...] = ()
+    outlined: bool = False  # the bodies of its functions were not read: `calls`, `exits` and `signs` are empty (of variables they are not)

@@ -56,7 +56,7 @@ def read_atlas(tree: Tree, cache: Cache, progress: Progress, *, workers: int = 2
     in_cpp = collect.in_cpp(facts, written, workers)
     declared, generated, rows = derive.result()
     findings = beside(lambda: collect.with_python(in_cpp, declared, written), workers=workers)
-    prepared = link.prepare(facts, lambda path: written[path].decode("utf-8", "replace") if path in written else None)
+    prepared = link.prepare(facts, lambda path: written[path].decode("utf-8", "replace") if path in written else None, facts.whole)
     scanned = tuple(scoped.file for scoped in scope.files)
     files, symbols = inventory.file_entries(scanned, facts), tuple(inventory.symbols(facts))
     operators, unresolved = assemble.assemble(declared, findings.result())

@@ -59,19 +59,20 @@ _PLAIN = possessive(
 )
 
 
-def abridged(data: bytes) -> bytes:
+def abridged(data: bytes, called: tuple[bytes, ...] = REGISTERING) -> bytes:
     """The text with uninteresting statements of functions replaced by `0` on their last line, and without comments between definitions.
-    Lines keep their numbers. From where the text is unusual, it is left as it is.
+    Lines keep their numbers. From where the text is unusual, it is left as it is. Statements stay that call a function with one of
+    the words `called` in its name.
     """
-    return _Abridgement(data).read() if _is_usual(data) else data
+    return _Abridgement(data, called).read() if _is_usual(data) else data
 
 
 class _Abridgement:
     """One pass over a text."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, called: tuple[bytes, ...]) -> None:
         self.data = data
-        self.stops = [*_stops(data), len(data)]
+        self.stops = [*_stops(data, called), len(data)]
         self.stop = 0  # the first of them that is not behind us
         self.pieces: list[bytes] = []
         self.position = 0  # up to where the pieces go
@@ -129,14 +130,14 @@ def _is_usual(data: bytes) -> bool:
     return True
 
 
-def _stops(data: bytes) -> list[int]:
+def _stops(data: bytes, called: tuple[bytes, ...]) -> list[int]:
     """What must be kept wherever it stands in a statement: calls that register, imports that do not begin a line."""
-    return sorted((*registering(data), *_imports_within(data)))
+    return sorted((*calling(data, called), *_imports_within(data)))
 
 
-def registering(data: bytes) -> Iterator[int]:
-    """The offsets of words of registering in names that are called; a name may come more than once."""
-    for word in REGISTERING:
+def calling(data: bytes, words: tuple[bytes, ...] = REGISTERING) -> Iterator[int]:
+    """The offsets of words (of registering) in names that are called; a name may come more than once."""
+    for word in words:
         at = data.find(word)
         while at >= 0:
             if _CALLED.match(data, at + len(word)) is not None:

@@ -18,6 +18,7 @@ import msgspec
 from cartographer.makers import sources_digest
 from cartographer.model.fact import FileFacts
 from cartographer.model.location import language_of
+from cartographer.scan.depth import with_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -151,5 +152,5 @@ def _set_aside(path: Path) -> None:
 
 
 def key_of(path: str, blob: str) -> str:
-    """The key of a file in the cache: content, language (a .h scanned as C++ is not the same text scanned as CUDA), scanner."""
-    return f"{blob}:{language_of(path).value}:{scanner_version()}"
+    """The key of a file in the cache: content, language (a .h scanned as C++ is not the same text scanned as CUDA), depth, scanner."""
+    return f"{blob}:{language_of(path).value}:{'bodies' if with_bodies(path) else 'outline'}:{scanner_version()}"

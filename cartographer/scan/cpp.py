@@ -38,8 +38,8 @@ def _in_strings(source: Source) -> list[Definition]:
     return found
 
 
-def scan_cpp(data: bytes, language: Language) -> FileFacts:
-    """The facts of one file of C, C++, CUDA or Objective-C++."""
+def scan_cpp(data: bytes, language: Language, *, bodies: bool = True) -> FileFacts:
+    """The facts of one file of C, C++, CUDA or Objective-C++; without `bodies` its functions come without what they call."""
     source = prepare(data)
     whole = source
     methods: list[tuple[str, Method]] = []
@@ -48,7 +48,7 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
         source = replace(source, code=code)
     found = outline(source, metal=language is Language.METAL)
     names = frozenset(f.name for f in found.found if f.kind in _REFERRED)
-    bodies = BodyReader(source, names, messages=language is Language.OBJCXX)
+    reader = BodyReader(source, names, messages=language is Language.OBJCXX)
     uses = _uses(source, found)
     return FileFacts(
         language=language.value,
@@ -56,7 +56,7 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
         error_nodes=len(found.unread),
         error_bytes=sum(end - start for start, end, _ in found.unread),
         definitions=(
-            *(_definition(source, f, bodies) for f in found.found), *_methods(whole, methods, names),
+            *(_definition(source, f, reader if bodies or f.kind == "variable" else None) for f in found.found), *_methods(whole, methods, names if bodies else None),
             *(host_kernels(source.macros, uses) if found.metal else _in_strings(source)),
         ),
         macros=source.macros,
@@ -64,11 +64,12 @@ def scan_cpp(data: bytes, language: Language) -> FileFacts:
         includes=source.includes,
         using=tuple(dict.fromkeys(found.using)),
         notes=source.notes,
+        outlined=not bodies,
     )
 
 
-def _definition(source: Source, f: Found, bodies: BodyReader) -> Definition:
-    uses = bodies.read(f.body[0] + 1, f.body[1], f.parameters) if f.body is not None else Uses()
+def _definition(source: Source, f: Found, bodies: BodyReader | None) -> Definition:
+    uses = bodies.read(f.body[0] + 1, f.body[1], f.parameters) if bodies is not None and f.body is not None else Uses()
     return Definition(
         name=f.name, qualname=f.qualname, kind=f.kind, line=source.line(f.at), start=source.line(f.start),
         end=source.line(f.end), parameters=f.parameters, returns=f.returns, template=f.template,
@@ -77,15 +78,15 @@ def _definition(source: Source, f: Found, bodies: BodyReader) -> Definition:
     )
 
 
-def _methods(source: Source, methods: list[tuple[str, Method]], names: frozenset[str]) -> list[Definition]:
-    """The methods of Objective-C's classes, from the text with its @-blocks."""
-    bodies = BodyReader(source, names, messages=True) if methods else None
-    return [_method(source, owner, method, bodies) for owner, method in methods] if bodies is not None else []
+def _methods(source: Source, methods: list[tuple[str, Method]], names: frozenset[str] | None) -> list[Definition]:
+    """The methods of Objective-C's classes, from the text with its @-blocks; without names their bodies are not read."""
+    bodies = BodyReader(source, names, messages=True) if methods and names is not None else None
+    return [_method(source, owner, method, bodies) for owner, method in methods]
 
 
-def _method(source: Source, owner: str, method: Method, bodies: BodyReader) -> Definition:
+def _method(source: Source, owner: str, method: Method, bodies: BodyReader | None) -> Definition:
     selector, start, name_at, brace, closing, parameters = method
-    uses = bodies.read(brace + 1, closing)
+    uses = bodies.read(brace + 1, closing) if bodies is not None else Uses()
     return Definition(
         name=selector, qualname=f"{owner}::{selector}", kind="method", line=source.line(name_at), start=source.line(start),
         end=source.line(closing), parameters=parameters, guards=source.guards(name_at), calls=uses.calls, exits=uses.exits,

@@ -15,12 +15,12 @@ _C_FAMILY = (Language.CPP, Language.C, Language.CUDA, Language.OBJCXX, Language.
 FAILED = "nothing of this file is known, our scanner failed"  # the notes of such a file begin like this
 
 
-def scan_file(path: str, data: bytes) -> FileFacts:
-    """The facts of one file; the language is that of its name."""
+def scan_file(path: str, data: bytes, *, bodies: bool = True) -> FileFacts:
+    """The facts of one file; the language is that of its name. Without `bodies` what C++ functions call is left out."""
     language = language_of(path)
     try:
         if language in _C_FAMILY:
-            return scan_cpp(data, language)
+            return scan_cpp(data, language, bodies=bodies)
         if language is Language.PYTHON:
             return scan_python(data)
     except ScanError:  # no file's fault: all would be lost

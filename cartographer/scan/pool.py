@@ -11,6 +11,7 @@ from cartographer.errors import ScanError
 from cartographer.model.fact import FileFacts
 from cartographer.processes import ProcessEndedError, in_turns
 from cartographer.scan.cache import FactCache, decode, encode, key_of
+from cartographer.scan.depth import with_bodies
 from cartographer.scan.one import scan_file
 
 if TYPE_CHECKING:
@@ -18,19 +19,31 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 400_000
 File = tuple[str, str, bytes]  # path, blob id, content
+Read = Callable[[Iterable[str]], Iterable[tuple[str, bytes]]]
 
 
 class FactBase(Mapping[str, FileFacts]):
-    """The facts of a tree by path, each decoded when it is first asked for."""
+    """The facts of a tree by path, each decoded when it is first asked for; `read` gives the contents of files."""
 
-    def __init__(self, encoded: dict[str, bytes]) -> None:
+    def __init__(self, encoded: dict[str, bytes], read: Read) -> None:
         self._encoded = encoded
+        self._read = read
         self._decoded: dict[str, FileFacts] = {}
+        self._whole: dict[str, FileFacts] = {}
 
     def __getitem__(self, path: str) -> FileFacts:
         facts = self._decoded.get(path)
         if facts is None:
             facts = self._decoded[path] = decode(self._encoded[path])
+        return facts
+
+    def whole(self, path: str) -> FileFacts:
+        """The facts of a file with what its functions call, also where a scan left that out."""
+        facts = self[path]
+        if facts.outlined:
+            if path not in self._whole:
+                self._whole[path] = next((scan_file(path, data) for _, data in self._read((path,))), facts)
+            facts = self._whole[path]
         return facts
 
     def __iter__(self) -> Iterator[str]:
@@ -45,7 +58,7 @@ class FactBase(Mapping[str, FileFacts]):
 
 def _scan_batch(batch: list[tuple[str, str, bytes]]) -> list[tuple[str, bytes]]:
     """In a worker: (key, encoded facts) of each file."""
-    return [(key, encode(scan_file(path, data))) for path, key, data in batch]
+    return [(key, encode(scan_file(path, data, bodies=with_bodies(path)))) for path, key, data in batch]
 
 
 def gather(files: Iterable[File], cache: FactCache, workers: int = 2, progress: Progress | None = None) -> FactBase:
@@ -56,8 +69,7 @@ def gather(files: Iterable[File], cache: FactCache, workers: int = 2, progress: 
 
 
 def gather_from(
-    blobs: Mapping[str, str], read: Callable[[Iterable[str]], Iterable[tuple[str, bytes]]], cache: FactCache,
-    workers: int = 2, progress: Progress | None = None,
+    blobs: Mapping[str, str], read: Read, cache: FactCache, workers: int = 2, progress: Progress | None = None,
 ) -> FactBase:
     """Like `gather`, for paths and blob ids alone: only files that no earlier build has scanned are read at all."""
     keys = {path: key_of(path, blob) for path, blob in blobs.items()}
@@ -74,7 +86,7 @@ def gather_from(
             known.update(part)
             if progress is not None:
                 progress.step(len(part))
-    return FactBase({path: known[keys[path]] for path in sorted(blobs) if keys[path] in known})
+    return FactBase({path: known[keys[path]] for path in sorted(blobs) if keys[path] in known}, read)
 
 
 def _scanned(files: list[tuple[str, str, bytes]], workers: int) -> Generator[list[tuple[str, bytes]], None, None]:

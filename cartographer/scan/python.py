@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.fact import Definition, FileFacts, Include, PythonAssignment, PythonCall
 from cartographer.scan import parsing
-from cartographer.scan.abridge import abridged, registering
+from cartographer.scan.abridge import abridged, calling
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -272,7 +272,7 @@ def _expression(reader: _Reader, statement: Node, around: _Around) -> None:
 
 def _registering_calls(reader: _Reader, root: Node) -> None:
     """Calls inside functions whose names speak of registering."""
-    for at in registering(reader.data):
+    for at in calling(reader.data):
         node: Node | None = root.descendant_for_byte_range(at, at + 1)
         if node is None or node.type != "identifier" or _NAME.fullmatch(reader.text(node)) is None:
             continue

@@ -5,6 +5,7 @@ from cartographer.link.chains import ChainMaker
 from cartographer.link.tree import tree_of
 from cartographer.model.location import Location
 from cartographer.model.operator import Operator, Origin, Registration
+from cartographer.scan.depth import with_bodies
 from cartographer.scan.one import scan_file
 
 N = "aten/src/ATen/native/"
@@ -28,10 +29,10 @@ def operator(schema, key="", kernel="", origin=Origin.YAML, outcome="kernel", **
 
 
 def made(files, *operators):
-    """A chain maker over files given as text, and the operators by name."""
+    """A chain maker over files given as text, scanned as deep as a build scans them, and the operators by name."""
     texts = {**HEADS, **files}
-    facts = {path: scan_file(path, text.encode()) for path, text in texts.items()}
-    tree = tree_of(operators, facts, texts.get)
+    facts = {path: scan_file(path, text.encode(), bodies=with_bodies(path)) for path, text in texts.items()}
+    tree = tree_of(operators, facts, texts.get, lambda path: scan_file(path, texts[path].encode()))
     return ChainMaker(tree), {o.name: o for o in operators}
 
 

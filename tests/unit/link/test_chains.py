@@ -360,3 +360,18 @@ def test_a_composite_that_enters_others_of_its_name_goes_on_to_their_stub():
     assert ("stub", "norm_stub") in roles("norm_out")
     assert ("kernel", "norm_kernel") in roles("norm_out")
     assert ("stub", "norm_stub") not in roles("ask")
+
+
+def test_an_entry_outside_the_code_of_kernels_is_read_when_a_chain_comes_to_it():
+    """Files without kernels are scanned without bodies."""
+    core = "aten/src/ATen/core/"
+    files = {
+        core + "Boxing.cpp": 'namespace at {\nTensor carried_on(const Tensor& self) {\n  TORCH_CHECK(false, "none here");\n}\n}\n',
+        "aten/src/ATen/EmptyTensor.cpp": "namespace at {\nTensor empty_thing(const Tensor& self) {\n  return at::detail::empty_thing_generic(self);\n}\n"
+        "namespace detail {\nTensor empty_thing_generic(const Tensor& self) {\n  return self;\n}\n}\n}\n",
+    }
+    raising = operator("raising(Tensor self) -> Tensor", "CUDA", "at::carried_on")
+    maker, _ = made(files, raising)
+    assert "only raises" in maker.chain(raising, "CUDA").steps[0].note
+    carried = operator("empty_thing(Tensor self) -> Tensor", "CUDA", "at::empty_thing")
+    assert steps(files, carried) == [("entry", "empty_thing", 2), ("kernel", "empty_thing_generic", 6)]

@@ -39,6 +39,7 @@ def test_one_key_a_content_language_and_scanner() -> None:
     assert key_of("a.cpp", "b1") == key_of("c/d.h", "b1")
     assert key_of("a.cpp", "b1") != key_of("a.cu", "b1")
     assert key_of("a.cpp", "b1") != key_of("a.cpp", "b2")
+    assert key_of("a.cpp", "b1") != key_of("aten/src/ATen/native/a.cpp", "b1"), "bodies are read there"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -56,9 +57,9 @@ def test_what_is_kept_is_not_scanned_again(tmp_path: Path, monkeypatch: pytest.M
     first = dict(gather(files(5), cache, 1))
     cache.close()
     scanned: list[str] = []
-    monkeypatch.setattr(pool, "scan_file", lambda p, data: (scanned.append(p), scan_file(p, data))[1])
+    monkeypatch.setattr(pool, "scan_file", lambda p, data, bodies: (scanned.append(p), scan_file(p, data, bodies=bodies))[1])
     cache = FactCache(path)
-    assert dict(gather(files(6), cache, 1)) == {**first, "d/f5.cpp": scan_file(*files(6)[5][::2])}
+    assert dict(gather(files(6), cache, 1)) == {**first, "d/f5.cpp": scan_file(*files(6)[5][::2], bodies=False)}
     assert scanned == ["d/f5.cpp"]
     cache.close()
 
@@ -141,13 +142,43 @@ def test_only_what_is_unknown_is_read(tmp_path: Path) -> None:
     cache.close()
 
 
+def test_bodies_are_read_with_the_files_of_kernels_and_of_others_when_they_are_asked_for() -> None:
+    text = b"RegisterOperators reg = op(f);\nint f(int a) { if (a) { return 0; }\n  g(a); return a; }\n"
+    paths = ("aten/src/ATen/native/A.cpp", "torch/csrc/A.cpp")
+    read: list[str] = []
+
+    def reading(asked: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        for path in asked:
+            read.append(path)
+            yield path, text
+
+    found = gather_from(dict.fromkeys(paths, "b1"), reading, FactCache(None), 1)
+    kernels, other = (found[path] for path in paths)
+    assert (kernels.outlined, other.outlined) == (False, True)
+    assert [[c.name for c in d.calls] for d in kernels.definitions] == [["op", "f"], ["g"]]
+    assert [[c.name for c in d.calls] for d in other.definitions] == [["op", "f"], []], "a variable keeps what it is made from"
+    assert kernels.definitions[1].exits
+    assert not other.definitions[1].exits
+    assert found.whole(paths[0]) is kernels
+    assert found.whole(paths[1]) == kernels
+    assert found.whole(paths[1]) is found.whole(paths[1])
+    assert read == [*paths, paths[1]], "read once more, when it was asked for"
+
+
+def test_what_cannot_be_read_again_keeps_its_outline() -> None:
+    contents = {"a.cpp": b"void f() { g(); }\n"}
+    found = gather_from({"a.cpp": "b1"}, lambda paths: [(p, contents[p]) for p in paths if p in contents], FactCache(None), 1)
+    contents.clear()
+    assert found.whole("a.cpp") == found["a.cpp"]
+
+
 def test_a_failure_of_the_scanner_costs_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = {data for path, _, data in files(3) if path.endswith("f1.cpp")}
 
-    def fails(data: bytes, language: Language) -> object:
+    def fails(data: bytes, language: Language, *, bodies: bool) -> object:
         if data in broken:
             raise RecursionError("deep")
-        return scan_cpp(data, language)
+        return scan_cpp(data, language, bodies=bodies)
 
     monkeypatch.setattr(one, "scan_cpp", fails)
     found = gather(files(3), FactCache(None), 1)
@@ -156,11 +187,11 @@ def test_a_failure_of_the_scanner_costs_one_file(monkeypatch: pytest.MonkeyPatch
     assert found["d/f2.cpp"].definitions
 
 
-def _scan_or_end(path: str, data: bytes) -> object:
+def _scan_or_end(path: str, data: bytes, *, bodies: bool) -> object:
     if path.endswith("f10000.cpp"):
         time.sleep(0.1)  # all are waited for by then
         os.kill(os.getpid(), signal.SIGKILL)
-    return scan_file(path, data)
+    return scan_file(path, data, bodies=bodies)
 
 
 @pytest.mark.parametrize("workers", [2, 4])
