@@ -24,6 +24,7 @@ from cartographer.model.backend import device_of_key, layout_of_key
 from cartographer.model.location import language_of
 from cartographer.model.operator import Origin
 from cartographer.scan.cpp import scan_cpp
+from cartographer.scan.depth import QNNPACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 _CODE = ("aten/", "torch/csrc/", "c10/", "torch/headeronly/", "caffe2/", "functorch/csrc/", "torch/lib/")
 _MADE = ("aten/src/ATen/", "aten/src/TH", "torch/csrc/")
-_SKIPPED = ("aten/src/ATen/native/quantized/cpu/qnnpack/", "aten/src/ATen/test/", "aten/src/ATen/native/vulkan/", "torch/csrc/jit/")
+_SKIPPED = (QNNPACK, "aten/src/ATen/test/", "aten/src/ATen/native/vulkan/", "torch/csrc/jit/")
 
 
 def parse(text: str, path: str) -> FileFacts:

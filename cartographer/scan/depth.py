@@ -12,8 +12,9 @@ KERNELS = (
     "aten/src/ATen/mkl/", "aten/src/ATen/xpu/", "aten/src/ATen/quantized/", "aten/src/ATen/LegacyTH", "aten/src/TH", "aten/src/ATen/sparse",
     "aten/src/ATen/cpu/", "torch/csrc/distributed/c10d/", "torch/csrc/cuda/nccl",
 )  # fmt: skip
+QNNPACK = "aten/src/ATen/native/quantized/cpu/qnnpack/"  # a library among them, a tenth of all that they call: ways end where it is entered
 
 
 def with_bodies(path: str) -> bool:
     """Whether the scan of a file reads the bodies of its functions at once. Python's are read as far as they register, wherever they are."""
-    return path.startswith(KERNELS) or language_of(path) is Language.PYTHON
+    return (path.startswith(KERNELS) and not path.startswith(QNNPACK)) or language_of(path) is Language.PYTHON
