@@ -40,6 +40,7 @@ from cartographer.link.ways import (
     through,
     under,
 )
+from cartographer.model.backend import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,10 +71,13 @@ _NOWHERE = Reach()
 
 @dataclass
 class Search:
-    """Computes what all functions reach on one device; each function once."""
+    """Computes what all functions reach on one device; each function once. For tensors of a layout, what no condition on the way asks about
+    layouts is as `dense`, the search for tensors of none, has it.
+    """
 
     graph: CallGraph
     layout: str = ""
+    dense: Search | None = None
     _known: dict[tuple[int, Bound], Reach] = field(default_factory=dict, repr=False)
     _partial: dict[tuple[int, Bound], Reach] = field(default_factory=dict, repr=False)
     _active: set[int] = field(default_factory=set, repr=False)
@@ -81,6 +85,9 @@ class Search:
     _nevers: dict[tuple[Conditions, str], bool] = field(default_factory=dict, repr=False)
     _entering: dict[tuple[int, int], Conditions] = field(default_factory=dict, repr=False)
     _cut: bool = False
+    _asking: set[tuple[int, Bound]] = field(default_factory=set, repr=False)  # questions on whose way conditions ask about layouts
+    _by_layout: set[Conditions] = field(default_factory=set, repr=False)  # those that tensors of some layout answer otherwise
+    _asked: bool = False
 
     def reach(self, start: Defined, depth: int = 0, bound: Bound = ()) -> Reach:
         """The ways of one function, cheapest first; `bound` are parameters with known values. An answer that was cut short, by depth or
@@ -89,17 +96,25 @@ class Search:
         at = (id(start), bound)
         known = self._known.get(at)
         if known is not None:
+            self._asked = self._asked or at in self._asking
             return known
+        if self.dense is not None and (same := self.dense.of_any_layout(at)) is not None:
+            return same
         if depth and (partial := self._partial.get(at)) is not None:
             self._cut = True  # what is made of it is cut short too
+            self._asked = self._asked or at in self._asking
             return partial
         if id(start) in self._active or depth > DEPTH:
             self._cut = True
             return Reach()
         before, self._cut = self._cut, False
+        asked, self._asked = self._asked, False
         self._active.add(id(start))
         answer = self._worked_out(start, depth, bound)
         self._active.discard(id(start))
+        if self._asked:
+            self._asking.add(at)
+        self._asked = asked or self._asked
         if self._cut and depth:
             self._partial[at] = answer
         else:
@@ -109,6 +124,10 @@ class Search:
             self._partial.clear()
             self._cut = False
         return answer
+
+    def of_any_layout(self, at: tuple[int, Bound]) -> Reach | None:
+        """What is known to be reached whatever the layout of tensors."""
+        return self._known.get(at) if at not in self._asking else None
 
     def _worked_out(self, start: Defined, depth: int, bound: Bound) -> Reach:
         ways: list[Way] = []
@@ -144,6 +163,11 @@ class Search:
     def _answers(self) -> frozenset[str]:
         return answers(self.graph.device, self.layout)
 
+    @cached_property
+    def _others(self) -> tuple[frozenset[str], ...]:
+        """What tensors of each layout answer, in the search for tensors of none."""
+        return () if self.layout else tuple(answers(self.graph.device, layout) for layout in sorted(LAYOUTS))
+
     def aside(self, site: Site) -> bool:
         """Whether conditions around a site are for another device or layout than the one of this search."""
         return NEVER in site.asks or self.elsewhere(site)
@@ -156,6 +180,9 @@ class Search:
         known = self._elsewhere.get(conditions)
         if known is None:
             known = self._elsewhere[conditions] = rule_out(conditions, self._answers)
+            if any(rule_out(conditions, other) is not known for other in self._others):
+                self._by_layout.add(conditions)
+        self._asked = self._asked or conditions in self._by_layout
         return known
 
     def entering(self, body: Defined, hop: Defined) -> Conditions:
@@ -175,7 +202,10 @@ class Search:
         at = (site.conditions, self.graph.bodies.of(start).first)
         known = self._nevers.get(at)
         if known is None:
-            known = self._nevers[at] = any(never(condition, self._answers, at[1]) for condition in site.conditions)
+            known = self._nevers[at] = _never(*at, self._answers)
+            if any(_never(*at, other) is not known for other in self._others):
+                self._by_layout.add(site.conditions)
+        self._asked = self._asked or site.conditions in self._by_layout
         return known
 
     def _aside(self, site: Site) -> float:
@@ -264,6 +294,11 @@ class Search:
             return ()
         text = self.graph.bodies.lines(target.path, max(e.line for e in exits) + 1, min(e.end for e in exits))
         return tuple(opposite(e.condition) for e in exits) if loops_over_elements("\n".join(text)) else ()
+
+
+def _never(conditions: Conditions, first: str, answers: frozenset[str]) -> bool:
+    """Whether one of the conditions cannot hold when the first tensor answers so."""
+    return any(never(condition, answers, first) for condition in conditions)
 
 
 def _hands_on(site: Site, target: Defined, inner: Reach) -> bool:

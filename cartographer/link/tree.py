@@ -161,14 +161,12 @@ class Tree:
         """The search for ways on a dispatch key: one for each device, and one more where the key is for another layout."""
         known = self._by_key.get(key)
         if known is None:
-            known = self._by_key[key] = self._search(key)
+            known = self._by_key[key] = self._search(device_of_key(key), layout_of_key(key))
         return known
 
-    def _search(self, key: str) -> Search:
-        device = device_of_key(key)
-        layout = layout_of_key(key)
+    def _search(self, device: str, layout: str) -> Search:
         if (device, layout) not in self._searches:
-            self._searches[device, layout] = Search(self.graph(device), layout)
+            self._searches[device, layout] = Search(self.graph(device), layout, self._search(device, "") if layout else None)
         return self._searches[device, layout]
 
 

@@ -243,3 +243,19 @@ def test_what_the_conditions_around_a_call_deny_is_not_reached_through_it(asked,
     f = operator("f(Tensor self, int p) -> Tensor", "CUDA", "at::native::f_cuda")
     found = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f)
     assert (("device", "a", 2) in found) is reached
+
+
+def test_what_no_condition_on_the_way_asks_of_layouts_is_searched_once_for_all_of_them():
+    files = {
+        N + "Two.cpp": "namespace at::native {\nvoid same(const Tensor& self) {\n  if (self.numel() > 1) {\n    one_stub(self.device().type(), self);\n  }\n}\n"
+        "void inner(const Tensor& self) {\n  if (self.is_sparse()) {\n    two_stub(self.device().type(), self);\n  } else {\n    one_stub(self.device().type(), self);\n  }\n}\n"
+        "void differs(const Tensor& self) {\n  inner(self);\n}\nDEFINE_DISPATCH(one_stub);\nDEFINE_DISPATCH(two_stub);\n}\n",
+        N + "cpu/TwoKernel.cpp": "namespace at::native {\nvoid one_kernel(const Tensor& self) {}\nvoid two_kernel(const Tensor& self) {}\n"
+        "REGISTER_DISPATCH(one_stub, &one_kernel);\nREGISTER_DISPATCH(two_stub, &two_kernel);\n}\n",
+    }
+    tree = made(files, operator("same(Tensor self) -> ()"))[0].tree
+    same, differs = (tree.index.named(name)[0] for name in ("same", "differs"))
+    dense, sparse = tree.search("CPU"), tree.search("SparseCPU")
+    assert dense.reach(same).ways
+    assert sparse.reach(same) is dense.reach(same)
+    assert [[w.site.name for w in search.reach(differs).ways if not search.elsewhere(w.site)] for search in (dense, sparse)] == [["one_stub"], ["two_stub"]]
