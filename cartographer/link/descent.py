@@ -34,7 +34,8 @@ from cartographer.link.steps import (
     trimmed,
     way_steps,
 )
-from cartographer.model.backend import device_of_key
+from cartographer.link.ways import calls_itself, without_itself
+from cartographer.model.backend import device_of_key, layout_of_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from cartographer.link.sites import Given
     from cartographer.link.stubs import StubRegistration
     from cartographer.link.tree import Tree
-    from cartographer.link.ways import Way
+    from cartographer.link.ways import Reach, Way
     from cartographer.model.operator import Operator, Step
 
 NEAR = 6.0  # a way that costs more is only followed when no called operator leads on
@@ -64,21 +65,22 @@ class Descent:
 
     tree: Tree
     callees: Callees
-    _known: dict[tuple[int, str, bool, str, Bound], Below] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[int, str, bool, str, Bound, str], Below] = field(default_factory=dict, repr=False)
     _stems: dict[str, str] = field(default_factory=dict, repr=False)
 
     def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
         """The steps below one entry; `bound` are the template arguments that its registration gives."""
-        at = (id(defined), key, composite, operator.base, bound)
+        reach = self.tree.search(key).reach(defined, bound=bound)
+        itself = operator.name if reach.operators and not layout_of_key(key) and calls_itself(reach, operator.name) else ""
+        at = (id(defined), key, composite, operator.base, bound, itself)
         known = self._known.get(at)
         if known is None:
-            known = self._worked_out(defined, operator, key, composite=composite, bound=bound)
+            known = self._worked_out(without_itself(reach, itself) if itself else reach, defined, operator, key, composite=composite)
             if known.complete:
                 self._known[at] = known
         return known
 
-    def _worked_out(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound) -> Below:
-        reach = self.tree.search(key).reach(defined, bound=bound)
+    def _worked_out(self, reach: Reach, defined: Defined, operator: Operator, key: str, *, composite: bool) -> Below:
         if not (composite or reach.ways or reach.operators):
             return Below(once(self._virtual(defined, key) or self._carried_on(defined, operator, key)))
         ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined, self._stem(operator.base))

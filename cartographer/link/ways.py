@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,6 +68,29 @@ class Reach(NamedTuple):
     ways: tuple[Way, ...] = ()
     operators: tuple[OperatorCall, ...] = ()
     nulls: tuple[str, ...] = ()  # stubs registered as nullptr for the device
+
+
+def calls_itself(reach: Reach, operator: str) -> bool:
+    """Whether a call in a kernel may mean the operator whose kernel it is."""
+    return any(c.site.called is not None and operator in c.site.called.operators for c in reach.operators)
+
+
+def without_itself(reach: Reach, operator: str) -> Reach:
+    """What a kernel of dense tensors reaches, without calls that would enter it again for ever: where a call may mean several overloads it is
+    another one, and one that can only be this operator and stands under no condition is no call of it (`self.conj()` of the tensor class).
+    """
+    operators: list[OperatorCall] = []
+    for call in reach.operators:
+        called = call.site.called
+        if called is not None and operator in called.operators:
+            others = tuple(name for name in called.operators if name != operator)
+            if others:
+                operators.append(call._replace(site=call.site._replace(called=replace(called, operators=others))))
+            elif call.site.conditions:
+                operators.append(call)
+        else:
+            operators.append(call)
+    return reach._replace(operators=tuple(operators))
 
 
 def switched(ways: list[Way], begun: list[Conditions]) -> list[Way]:

@@ -24,7 +24,12 @@ def device_of_key(key: str) -> str:
     """`SparseCUDA` -> `cuda`: keys of backends are called by a layout and a backend (c10/core/DispatchKey.h,
     C10_FORALL_FUNCTIONALITY_KEYS and C10_FORALL_BACKEND_COMPONENTS).
     """
-    return _LAYOUT.sub("", key).lower()
+    return dense_key(key).lower()
+
+
+def dense_key(key: str) -> str:
+    """`SparseCUDA` -> `CUDA`: the key of dense tensors on the same device."""
+    return _LAYOUT.sub("", key)
 
 
 def layout_of_key(key: str) -> str:

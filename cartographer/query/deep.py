@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound
-from cartographer.model.backend import MAIN
+from cartographer.model.backend import MAIN, dense_key
 from cartographer.query import spelling
 from cartographer.query.where import main_step
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Chain, Step
     from cartographer.query.ink import Ink
     from cartographer.query.where import Descent
+    from cartographer.store.operator_reader import Routes
     from cartographer.store.reader import Reader
 
 _DEPTH = 3
@@ -34,6 +35,8 @@ class Called:
     chain: Chain | None  # None: this operator has no chain on the backend
     calls: tuple[Called, ...] = ()
     seen: bool = False  # followed elsewhere
+    key: str = ""  # of the tensors that it is called with
+    on: str = ""  # the same, where it is not the key of the caller for certain
 
     @property
     def main(self) -> Step | None:
@@ -51,9 +54,11 @@ class _Open:
     composed: bool
     seen: bool
     calls: list[_Open]
+    key: str
+    on: str
 
     def closed(self) -> Called:
-        return Called(self.call, self.name, self.chain, tuple(found.closed() for found in self.calls), self.seen)
+        return Called(self.call, self.name, self.chain, tuple(found.closed() for found in self.calls), self.seen, self.key, self.on)
 
 
 def follow(reader: Reader, chain: Chain, backend: str) -> tuple[Called, ...]:
@@ -61,19 +66,19 @@ def follow(reader: Reader, chain: Chain, backend: str) -> tuple[Called, ...]:
 
     Goes level by level, so that an operator is followed where it is nearest; in other places it is marked as `seen`.
     """
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     first = level = _calls(reader, chain, backend, seen)
     for _ in range(_DEPTH):
         below: list[_Open] = []
         for found in level:
             if found.chain and found.composed and not found.seen:
-                found.calls = _calls(reader, found.chain, backend, seen)
+                found.calls = _calls(reader, found.chain, found.key, seen)
                 below.extend(found.calls)
         level = below
     return tuple(found.closed() for found in first)
 
 
-def _calls(reader: Reader, chain: Chain, backend: str, seen: set[str]) -> list[_Open]:
+def _calls(reader: Reader, chain: Chain, backend: str, seen: set[tuple[str, str]]) -> list[_Open]:
     found = []
     for step in chain.steps:
         for name in _names(reader, step) if step.role == "calls" else ():
@@ -81,10 +86,29 @@ def _calls(reader: Reader, chain: Chain, backend: str, seen: set[str]) -> list[_
                 routes = reader.routes(name)
             except NotFound:
                 continue
-            composed = routes.dispatch.get(backend) in _COMPOSED
-            found.append(_Open(step, name, routes.kernels.get(backend), composed, name in seen, []))
-            seen.add(name)
+            keys = _keys(routes, chain, backend)
+            for key in keys:
+                composed, on = routes.dispatch.get(key) in _COMPOSED, "" if keys == (backend,) else key
+                found.append(_Open(step, name, routes.kernels.get(key), composed, (name, key) in seen, [], key, on))
+                seen.add((name, key))
     return found
+
+
+def _keys(routes: Routes, caller: Chain, backend: str) -> tuple[str, ...]:
+    """The keys of the tensors with which an operator may be called. A kernel for sparse or nested tensors mostly works on their dense parts:
+    where the operator has a kernel for these and another for those, both are told; what would enter the caller again is called with dense ones.
+    """
+    dense = dense_key(backend)
+    own, other = routes.kernels.get(backend), routes.kernels.get(dense)
+    if own is None or other is None or not own.steps or not other.steps or own.steps[0] == other.steps[0]:
+        return (backend,)
+    if caller.steps and _place(own.steps[0]) == _place(caller.steps[0]):
+        return (dense,)
+    return (backend, dense) if routes.dispatch.get(backend) == "kernel" else (backend,)
+
+
+def _place(step: Step) -> tuple[str, int]:
+    return step.path, step.line
 
 
 def _names(reader: Reader, step: Step) -> tuple[str, ...]:
@@ -115,8 +139,12 @@ def brief(reader: Reader, descent: Descent, ink: Ink) -> Iterator[str]:
 def _plain(called: tuple[Called, ...], ink: Ink, on: str, indent: int = 3) -> Iterator[str]:
     for found in called:
         if found.main is not None and not found.call.branch and not found.seen:
-            yield f"{'  ' * indent}{found.name}{on}  {ink.place(f'{found.main.path}:{found.main.line}')}  {found.main.symbol}"
+            yield f"{'  ' * indent}{found.name}{_on(found) or on}  {ink.place(f'{found.main.path}:{found.main.line}')}  {found.main.symbol}"
             yield from _plain(found.calls, ink, "", indent + 1)
+
+
+def _on(found: Called) -> str:
+    return f" on {found.on}" if found.on else ""
 
 
 def _count(called: tuple[Called, ...]) -> int:
@@ -134,7 +162,7 @@ def text(called: tuple[Called, ...], ink: Ink, indent: int = 3) -> Iterator[str]
         else:
             where = f"{ink.place(f'{main.path}:{main.line}')}  {main.symbol}"
         branch = ink.faint(f"  if {found.call.branch}") if found.call.branch else ""
-        yield f"{'  ' * indent}{found.name}  {where}{branch}"
+        yield f"{'  ' * indent}{found.name}{_on(found)}  {where}{branch}"
         yield from text(found.calls, ink, indent + 1)
 
 
@@ -145,7 +173,7 @@ def record(called: tuple[Called, ...]) -> list[dict[str, object]]:
             "operator": found.name, "called_at": {"path": found.call.path, "line": found.call.line}, "branch": found.call.branch,
             "status": found.chain.status.value if found.chain else None, "reason": found.chain.reason if found.chain else None,
             "main": {"symbol": found.main.symbol, "path": found.main.path, "line": found.main.line} if found.main else None,
-            "seen": found.seen, "calls": record(found.calls),
+            "key": found.key, "seen": found.seen, "calls": record(found.calls),
         }
         for found in called
     ]  # fmt: skip
