@@ -27,12 +27,13 @@ _COMMENT = re.compile(r"/\*.*?\*/")
 _COMPARES = re.compile(r"\*?(\w+)\s*([!=])=\s*(\"[^\"]*\"|[\w:]+)")
 _LABEL = re.compile(r"case (?:\w+::)*(\w+)::(\w+)")
 _ENUMERATOR = re.compile(r"(?:\w+::)*(\w+)::([A-Z]\w*)")
-_CONSTANT = re.compile(r"[A-Z]\w+[a-z]\w*")
+_CONSTANT = re.compile(r"[A-Z]\w+[a-z]\w*|[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 _NAMES_CLASS = re.compile(r"(?:^|,)\s*[A-Z]")
 _OF_ALIAS = re.compile(r"<([^<>]*)>$")
 _CASE, _CLASS = "case ", "class "  # of the sides of a choice; of the parameters of a template that are classes
-_HAS_VALUE = ".has_value()"
-_TERM = re.compile(r"[A-Za-z_]\w*(?:\.has_value\(\))?(?![\w(.:<]|->)")
+_HAS_VALUE, _DEFINED = ".has_value()", ".defined()"
+_TERM = re.compile(r"[A-Za-z_]\w*(?:\.(?:has_value|defined)\(\))?(?![\w(.:<]|->)")
+_NO_TENSOR = re.compile(r"(?:at::)?Tensor(?:\(\)|\{\})|\{\}")
 _DECIDING = re.compile(r"\b(?:bool|int|int\w*_t|size_t|string|string_view|char)\b|optional|(?:^|const |::)(?!Tensor|Scalar\b|Generator|Stream)[A-Z]\w* \w+$")
 _HANDED_ON = re.compile(r"(?:const\s+)?bool\b|(?:const )?(?:\w+::)*[A-Z]\w* \w+$")
 _PLAIN = re.compile(r"true|false|\d+|\"[^\"]*\"|(?:\w+::)+[A-Z]\w*")
@@ -78,8 +79,8 @@ def _is_class(name: str, values: dict[str, str]) -> bool | None:
 
 
 def _both_constants(one: str, other: str) -> bool:
-    """Whether two texts are enumerators of Objective-C, which stand in no namespace: `MPSGraphResizeNearest`."""
-    return _CONSTANT.fullmatch(one) is not None and _CONSTANT.fullmatch(other) is not None
+    """Whether two texts are enumerators of C or Objective-C, which need no name of their enumeration: `MPSGraphResizeNearest`, `ADDBMM_OP_TYPE`."""
+    return _CONSTANT.fullmatch(_last(one)) is not None and _CONSTANT.fullmatch(_last(other)) is not None
 
 
 def _last(text: str) -> str:
@@ -107,7 +108,9 @@ class Binder:
         values = {name: known.get(text, text) for name, text in given.items()}
         found = [(name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text)]
         held = [h for pair in found if pair[1].startswith('"') for h in self._bodies.variables(target).by_string.get(pair, {}).items()]
-        return (*classes, *found, *held)
+        known = dict(found)
+        of_tensors = self._bodies.variables(target).of_tensors.items() if any(name.endswith(")") for name in known) else ()
+        return (*classes, *found, *held, *((term, known[asked]) for term, asked in of_tensors if asked in known))
 
     def _classes(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
         """The classes that a call gives for parameters of a template, where these are the types of parameters of the function:
@@ -137,12 +140,12 @@ class Binder:
             deciding = {name for name, written in body.parameters.items() if _DECIDING.search(written)}
             names = {*deciding, *template_names(target.fact.template), *template_names(self._class_template(target))}
             terms = (*self._terms(body, names, target), *self._strings(target, body)) if names else ()
-            body.asked = frozenset(t for t in terms if not self._is_set(t.removesuffix(_HAS_VALUE), target))
+            body.asked = frozenset(t for t in (*terms, *self._of_tensors(body, target)) if not self._is_set(_subject(t), target))
         return body.asked
 
     def _terms(self, body: Body, names: set[str], target: Defined) -> Iterator[str]:
         for condition in {c for spot in body.spots for c in spot.conditions}:
-            yield from (t for t in _terms_of(condition) if t.removesuffix(_HAS_VALUE) in names)
+            yield from (t for t in _terms_of(condition) if not t.endswith(_DEFINED) and t.removesuffix(_HAS_VALUE) in names)
             if (label := _LABEL.match(condition)) is not None:
                 yield from (name for name in names if re.search(rf"\b{label[1]}\s+\w+$", body.parameters.get(name, "")))
         made = (spot.call for spot in body.spots if spot.call.form == "construct" and not spot.call.arguments)  # and called at once
@@ -151,6 +154,15 @@ class Binder:
                 yield argument
             elif "?" in argument:  # what is handed on is chosen
                 yield from _terms_of(argument.partition("?")[0]) & names
+
+    def _of_tensors(self, body: Body, target: Defined) -> Iterator[str]:
+        """Whether tensors among the parameters are defined, as far as conditions ask for it, themselves or through variables."""
+        may_be = {name for name, written in body.parameters.items() if "Tensor" in written}
+        if not may_be:
+            return
+        asked = {t for spot in body.spots for c in spot.conditions for t in _terms_of(c)}
+        through = self._bodies.variables(target).of_tensors if asked else {}
+        yield from (t for t in (*asked, *(through[t] for t in asked if t in through)) if t.endswith(")") and _subject(t) in may_be)
 
     def _strings(self, target: Defined, body: Body) -> Iterator[str]:
         """The parameters by whose text variables are set that conditions ask for."""
@@ -164,7 +176,7 @@ class Binder:
         start = text.find("{")
         at = text.find(name, start) if start >= 0 else -1
         while at >= 0:
-            if _IS_SET.match(text, at + len(name)) and _IN_WORD.match(text, at - 1) is None:
+            if _IS_SET.match(text, at + len(name)) and _IN_WORD.match(text, at - 1) is None and not _is_prose(text, at):
                 return True
             at = text.find(name, at + 1)
         return False
@@ -202,6 +214,9 @@ class Binder:
                 yield name, text
             if (has_value := name + _HAS_VALUE) in asked:
                 yield has_value, self._has_value(text, inside) if "optional" in parameter else ""
+            if (is_defined := name + _DEFINED) in asked:
+                nothing = _NO_TENSOR.fullmatch(text) is not None or (text.isidentifier() and self._bodies.variables(inside).is_undefined(text))
+                yield is_defined, "false" if nothing else ""
 
     def _default(self, target: Defined, number: int) -> str:
         """The default of a parameter as the declaration of the function gives it, which mostly stands in a header: of those with the same
@@ -218,6 +233,17 @@ class Binder:
             return "false"
         given = self._overloads.type_of(text, inside)
         return "true" if given is not None and given.name not in ("", "auto") and "?" not in given.kind and given.name != "optional" else ""
+
+
+def _is_prose(text: str, at: int) -> bool:
+    """Whether a place in a function is in a comment or a string that began on the same line."""
+    before = text[text.rfind("\n", 0, at) + 1 : at]
+    return "//" in before or before.count('"') % 2 == 1
+
+
+def _subject(term: str) -> str:
+    """What a term asks about: `out` of `out.defined()`."""
+    return term.removesuffix(_HAS_VALUE).removesuffix(_DEFINED)
 
 
 @lru_cache(maxsize=65536)

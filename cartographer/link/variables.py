@@ -125,14 +125,27 @@ class Variables:
         grad.defined();` after `const Tensor& grad = *(at::borrow_from_optional_tensor(grad_opt));` -> `grad_opt.has_value()`.
         """
         asked = _GIVEN.findall(self.text)
-        if not asked:
-            return {}
-        tensors = {}
-        for match in _BORROWED.finditer(self.text):
-            if name := self._name_before(_SET_TO, match):
-                tensors[name] = match[1]
-        meant = ((flag, name if how == "has_value" else tensors.get(name, "")) for flag, name, how in asked)
+        meant = ((flag, name if how == "has_value" else self._borrowed.get(name, "")) for flag, name, how in asked)
         return {flag: f"{name}.has_value()" for flag, name in meant if name}
+
+    @cached_property
+    def _borrowed(self) -> dict[str, str]:
+        """Variables for the tensors in optionals, by the names of these."""
+        found = ((self._name_before(_SET_TO, match), match[1]) for match in _BORROWED.finditer(self.text))
+        return {name: optional for name, optional in found if name}
+
+    @cached_property
+    def of_tensors(self) -> dict[str, str]:
+        """What is asked about tensors that may be undefined, in words that a call decides: `has_out` is `out.defined()`, and `std_t.defined()` is
+        `std_opt.has_value()` where that tensor is borrowed from the optional.
+        """
+        flags = {flag: f"{name}.defined()" for flag, name, how in _GIVEN.findall(self.text) if how == "defined" and name not in self._borrowed}
+        return {**flags, **{f"{name}.defined()": f"{optional}.has_value()" for name, optional in self._borrowed.items()}}
+
+    def is_undefined(self, name: str) -> bool:
+        """Whether a variable is a tensor that is declared without a value, `at::Tensor result, unused;`, and set nowhere."""
+        declared = re.search(rf"(?<![\w:.])(?:at::)?Tensor (?:\w+, *)*{name}\b *[,;]", self.text)
+        return declared is not None and re.search(rf"(?<![\w.>]){name} *=(?!=)|[&(,] *&?{name} *[,)][^;]*\) *=|std::tie\([^;]*\b{name}\b", self.text) is None
 
     @cached_property
     def by_string(self) -> dict[tuple[str, str], dict[str, str]]:
