@@ -9,7 +9,7 @@ apart by number and type of the arguments; what remains equal is taken together.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,6 +69,10 @@ class Shape:
     tensor: bool  # gives back one tensor
 
 
+_PART_OF = re.compile(r"_?(\w+?)_(?:forward|backward)")  # of an operator that people do not call themselves
+_DEFAULT = re.compile(r"(?<= )(\w+)=([^,()\[\]]+|\[[^\]]*\])(?=[,)])")
+
+
 @dataclass(frozen=True, slots=True)
 class Called:
     """A call of an operator: the name as written, and the operators that it can mean (mostly one)."""
@@ -93,6 +97,7 @@ class Operators:
         self._out: dict[str, list[Shape]] = {}
         self._unambiguous: dict[str, Shape] = {}
         self._methods: dict[str, list[Shape]] = {}
+        self._public: dict[str, Operator] = {}
         for operator in sorted(operators, key=lambda o: (o.declared.path, o.declared.line, o.name)):
             self.by_name[operator.name] = operator
             shape = shape_of(operator)
@@ -138,6 +143,23 @@ class Operators:
         texts = [a.strip().strip('"') for a in call.arguments[:2]]
         name = ".".join(filter(None, texts))
         return Called(name, (name,), call.line) if name in self.by_name else None
+
+    def with_public_defaults(self, operator: Operator) -> Operator:
+        """An operator `x_forward` or `x_backward` with the defaults that the arguments of `x` have: most calls are made through that one."""
+        known = self._public.get(operator.name)
+        if known is None:
+            known = self._public[operator.name] = self._with_public_defaults(operator)
+        return known
+
+    def _with_public_defaults(self, operator: Operator) -> Operator:
+        match = _PART_OF.fullmatch(operator.base)
+        public = self.by_name.get(f"{operator.namespace}::{match[1]}") if match is not None else None
+        if public is None:
+            return operator
+        schema = operator.schema
+        for name, default in _DEFAULT.findall(public.schema):
+            schema = re.sub(rf"(?<= ){name}(?=[,)])", f"{name}={default}", schema, count=1)
+        return replace(operator, schema=schema)
 
     def of_base(self, base: str) -> list[Shape]:
         """The operators of this base name that return their result, in-place ones included."""

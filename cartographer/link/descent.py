@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
-    from cartographer.link.sites import Given
+    from cartographer.link.sites import Given, Site
     from cartographer.link.stubs import StubRegistration
     from cartographer.link.tree import Tree
     from cartographer.link.ways import Reach, Way
@@ -70,6 +70,7 @@ class Descent:
 
     def below(self, defined: Defined, operator: Operator, key: str, *, composite: bool, bound: Bound = ()) -> Below:
         """The steps below one entry; `bound` are the template arguments that its registration gives."""
+        operator = self.tree.by_name.with_public_defaults(operator)
         reach = self.tree.search(key).reach(defined, bound=bound)
         itself = operator.name if reach.operators and not layout_of_key(key) and calls_itself(reach, operator.name) else ""
         at = (id(defined), key, composite, operator.base, bound, itself)
@@ -150,7 +151,7 @@ class Descent:
         for number, chooser in enumerate(self._choosers(main, device)):
             steps.insert(min(len(main.hops), HOPS) + number, definition_step("kernel", chooser, "chooses the kernel that a lambda launches"))
         if main.registration is not None:
-            steps.extend(self._kernel_of(main.registration, operator, key, full=True))
+            steps.extend(self._kernel_of(main.registration, main.site, operator, key, full=True))
         elif main.site.kind == "stub":
             steps.extend(ufunc_kernel(self.tree, main.site.name.removesuffix("_stub"), device))
         elif main.site.kind == "dispatch":
@@ -193,7 +194,7 @@ class Descent:
                     further.append([])
                 continue
             usual = not is_rare(way.site.conditions)
-            kernel = self._kernel_of(way.registration, operator, key, full=usual)
+            kernel = self._kernel_of(way.registration, way.site, operator, key, full=usual)
             short = len(kernel) if library and usual else 1
             blocks.append([*stub_steps(way.site, way.registration), *kernel[:short]])
             further.append(kernel[short:])
@@ -297,7 +298,7 @@ class Descent:
         found = metal.find(way.site.texts, given, (*held, *sides)) or metal.find(way.site.texts, held, (*given, *sides))
         return [step for kernel in found[:3] for step in (kernel, *metal.functors(kernel))]
 
-    def _kernel_of(self, registration: StubRegistration, operator: Operator, key: str, *, full: bool) -> list[Step]:
+    def _kernel_of(self, registration: StubRegistration, called: Site, operator: Operator, key: str, *, full: bool) -> list[Step]:
         """The kernel that a registration names and, in full, its way to the device; that of a stub called for the CPU stays there."""
         key = "CPU" if registration.device == "cpu" != device_of_key(key) else key
         kernel = self.kernel_of(registration, key)
@@ -306,7 +307,7 @@ class Descent:
         steps = [definition_step("kernel", kernel)]
         if not full:
             return steps
-        reach = self.tree.search(key).reach(kernel)
+        reach = self.tree.search(key).behind_stub(called, kernel)
         ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel, self._stem(operator.base))
         ways.sort(key=lambda w: w.site.kind == PLAIN)
         number = next((n for n, w in enumerate(ways) if not converts(w.site.conditions) and w.site.kind != PLAIN), 0)

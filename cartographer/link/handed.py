@@ -101,12 +101,16 @@ class Handed:
 
     def pointed(self, name: str, spot: Spot) -> Iterator[Defined]:
         """The functions to which a variable points that is called, even when functions of its name exist elsewhere: `auto launch = &run;
-        launch(params);`, `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`.
+        launch(params);`, `auto f = hermitian ? lapackA<T> : lapackB<T>; f(…)`; or what its class runs: `MultiplyOp<scalar_t> op; op(a, b)`.
         """
         if spot.call.form != "call" or "::" in name:
             return
-        for written in _QUALIFIED.findall(self.bodies.variables(spot.inside).assigned.get(name, "")):
+        variables = self.bodies.variables(spot.inside)
+        for written in _QUALIFIED.findall(variables.assigned.get(name, "")):
             yield from sorted(self.names.functions(written, spot.scope), key=lambda d: d.fact.specialization != "float")[:1]
+        for cls in general(self.names.classes(variables.written_class(name), spot.scope)):
+            if self.bodies.follows(cls):
+                yield from (d for d in self.run_by(cls, spot) if d.name == "operator()" and self.names.takes(d, len(spot.call.arguments)))
 
     def sides(self, site: Site, spot: Spot) -> Iterator[Site]:
         """A call through a variable; one for each function where a conditional operator chooses which it points to."""

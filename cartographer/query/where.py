@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from cartographer.store.operator_reader import Routes
     from cartographer.store.reader import Reader
 
+_LAUNCHER = "launched by "  # how the note of a step begins that tells the kernel by which a launcher runs what it is given
+
 
 @dataclass(frozen=True, slots=True)
 class Descent:
@@ -119,7 +121,8 @@ def main_step(steps: Sequence[Step]) -> Step | None:
         before = [step for step in steps[last:deep] if step.role == "kernel"] or [step for step in steps[last:] if step.role == "kernel"][:1]
         kernels = [step for step in before if not step.branch][-1:] or before[:1]
     for ends in ({"device", "library"}, {"entry"}):
-        kernels = kernels or [step for step in steps if step.role in ends and not step.branch][:1] or [s for s in steps if s.role in ends][:1]
+        found = [step for step in steps if step.role in ends and _LAUNCHER not in step.note] if not kernels else []
+        kernels = kernels or [step for step in found if not step.branch][:1] or found[:1]
     return kernels[0] if kernels else (steps[0] if steps else None)
 
 
