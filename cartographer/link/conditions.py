@@ -48,6 +48,7 @@ _ASKED = re.compile(r"(\w+)(?:\.|->)(?:layout\(\)|is_)")  # what is asked for it
 _BRACKETS = {"(": re.compile(r"[()]"), "{": re.compile(r"[{}]")}
 _SOME = re.compile(r"[\w.>-]*(?:numel|_nnz)\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
+_NOT_IN_BRACKETS = re.compile(r"^!(\w+)$")
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
 
@@ -134,6 +135,7 @@ def text(conditions: Conditions) -> str:
     if not conditions:
         return ""
     shown = [_denied(negation(c)) or c for c in (simplified(" ".join(c.split()), without_negations) for c in conditions) if c]
+    shown = list({_NOT_IN_BRACKETS.sub(r"!(\1)", c): c for c in shown}.values())
     while len(shown) > 1 and sum(map(len, shown)) > _LENGTH:
         del shown[next((n for n, c in enumerate(shown[:-1]) if c.startswith("!")), 0)]
     return _AND.join(f"({c})" if "||" in c and len(shown) > 1 and not negation(c) else c for c in shown)
@@ -305,6 +307,30 @@ def value(condition: str, of_term: Callable[[str], bool | None]) -> bool | None:
 
 
 _Read = tuple[str, tuple["_Read", ...] | str]  # "||", "&&" or "!" with what they join, or "" with a term
+
+
+@lru_cache(maxsize=65536)
+def settled(conditions: Conditions) -> dict[str, bool]:
+    """The terms whose value is known where all of some conditions hold: of `!(a || b)` both are false."""
+    known: dict[str, bool] = {}
+    waiting = [(_read(condition), True) for condition in conditions]
+    while waiting:
+        (sign, inner), truth = waiting.pop()
+        if isinstance(inner, str):
+            known.setdefault(inner, truth)
+        elif sign == "!":
+            waiting.append((inner[0], not truth))
+        elif truth is (sign == "&&"):
+            waiting.extend((part, truth) for part in inner)
+    return known
+
+
+@lru_cache(maxsize=65536)
+def terms(condition: str) -> frozenset[str]:
+    """The terms of a condition, between `!`, `&&` and `||`."""
+    found: set[str] = set()
+    value(condition, found.add)  # which decides none of them, so all are asked
+    return frozenset(found)
 
 
 def _value(read: _Read, of_term: Callable[[str], bool | None]) -> bool | None:

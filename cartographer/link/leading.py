@@ -24,11 +24,12 @@ class Leading:
         """Whether a call may lead to a kernel, by its name, by the callbacks that it passes, or by the variable that it calls."""
         if spot.handed.callbacks or self._may_mean(name):
             return True
-        return spot.call.form == "call" and name in self._bodies.variables(spot.inside).assigned
+        variables = self._bodies.variables(spot.inside) if spot.call.form == "call" else None
+        return variables is not None and (name in variables.assigned or self._may_mean(variables.written_class(name)))
 
     def _may_mean(self, name: str) -> bool:
         """Whether a name may mean such a function, or a class of such functions; what `TH` begins with is put together by macros."""
-        known = self._names.get(name)
+        known = self._names.get(name) if name else False
         if known is None:
             index, wanted = self._bodies.index, wanted_of(name)
             found = [d for d in index.named(wanted[-1]) if d.fact.kind in FUNCTIONS or d.fact.kind in CLASSES] if wanted else []

@@ -8,7 +8,19 @@ from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.link.conditions import CASE, CHOSEN, either, has_rivals, is_rare, is_switched, opposite, together
+from cartographer.link.conditions import (
+    CASE,
+    CHOSEN,
+    either,
+    has_rivals,
+    is_rare,
+    is_switched,
+    opposite,
+    settled,
+    terms,
+    together,
+    value,
+)
 from cartographer.link.costs import LATER
 
 if TYPE_CHECKING:
@@ -115,8 +127,9 @@ def possible(reach: Reach, outer: Conditions, renamed: Callable[[], frozenset[st
     """What a function reaches, without what the conditions around its call deny: `f` under `p == 2`, and in it a way under `!(p == 2)`.
     `renamed` gives those of its parameters that are not what has the same name outside.
     """
-    denied = frozenset(map(opposite, outer))
-    against = {c for site in (*(w.site for w in reach.ways), *(o.site for o in reach.operators)) for c in site.conditions if c in denied}
+    denied, known = frozenset(map(opposite, outer)), settled(outer)
+    inner = {c for site in (*(w.site for w in reach.ways), *(o.site for o in reach.operators)) for c in site.conditions}
+    against = {c for c in inner if c in denied or (not known.keys().isdisjoint(terms(c)) and value(c, known.get) is False)}
     if against:
         other = renamed()
         against = {c for c in against if other.isdisjoint(_NAMES.findall(c))}
