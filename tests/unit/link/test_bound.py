@@ -62,6 +62,15 @@ SIDES = "if ({0}) {{\n  yes<<<8, 8>>>(p);\n}} else {{\n  no<<<8, 8>>>(p);\n}}"
     ("template <typename T, bool Log> struct Run { static void apply(const Tensor& t) { " + SIDES.format("Log") + " } };", "Run<float, false>::apply(self);", ["no"]),
     ("void inner(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }\nvoid run(const Tensor& t, bool on) { inner(t, on); }", "run(self, true);", ["yes"]),
     ("struct Inner { void operator()(const Tensor& t, bool flag) { " + SIDES.format("flag") + " } };\nvoid run(const Tensor& t, bool on) { Inner{}(t, on); }", "run(self, false);", ["no"]),
+    ("struct Inner { void operator()(const Tensor& t, bool flag) { " + SIDES.format("flag") + " } };", "Inner op;\n  op(self, false);", ["no"]),
+    ("void run(const Tensor& t, Tensor& out) { " + SIDES.format("out.defined()") + " }", "at::Tensor r, unused;\n  r = run(self, unused);", ["no"]),
+    ("void run(const Tensor& t, Tensor& out) { // out= is no setting of it\n " + SIDES.format("out.defined()") + " }", "run(self, Tensor());", ["no"]),
+    ("void run(const Tensor& t, Tensor& out) { " + SIDES.format("out.defined()") + " }", "at::Tensor r, used;\n  used = self + 1;\n  r = run(self, used);", ["no", "yes"]),
+    ("void run(const Tensor& t, const Tensor& o = Tensor()) { const bool has = o.defined();\n " + SIDES.format("has") + " }", "run(self);", ["no"]),
+    ("void run(const Tensor& t, const Tensor& o = Tensor()) { const bool has = o.defined();\n o = t;\n " + SIDES.format("has") + " }", "run(self);", ["no", "yes"]),
+    ("void run(const Tensor& t, std::optional<Tensor> n_opt) { const Tensor& n = *(at::borrow_from_optional_tensor(n_opt));\n " + SIDES.format("n.defined()") + " }", "run(self, std::nullopt);", ["no"]),
+    ("void run(const Tensor& t, Kind kind) { " + SIDES.format("kind == SUM_TYPE") + " }", "run(self, mps::PLAIN_TYPE);", ["no"]),
+    ("void run(const Tensor& t, Kind kind) { " + SIDES.format("kind == SUM_TYPE") + " }", "run(self, mps::SUM_TYPE);", ["yes"]),
 ])
 def test_what_a_call_gives_for_parameters(function, call, kernels):
     files = {N + "cuda/F.cu": f"namespace at::native {{\n{KERNELS}{function}\nvoid f_cuda(const Tensor& self) {{ {call} }}\n}}\n"}

@@ -351,3 +351,63 @@ def test_an_object_made_for_one_method_runs_its_constructor_and_that_method():
 
     assert called("return Impl(self).one();") == ["at::exp", "at::sin"]
     assert called("return Impl(self).other();") == ["at::cos", "at::exp"]
+
+
+def test_a_kernel_of_dense_tensors_does_not_enter_its_own_operator_again():
+    files = {N + "S.cpp": """namespace at::native {
+Tensor f(const Tensor& self, IntArrayRef size) {
+  return at::f(self, size, nullptr);
+}
+Tensor conj(const Tensor& self) {
+  return self.conj();
+}
+Tensor again(const Tensor& self) {
+  if (self.is_complex()) {
+    return at::again(self.real());
+  }
+  return at::g(self);
+}
+}
+"""}
+    ones = [composite("conj(Tensor self) -> Tensor"), composite("again(Tensor self) -> Tensor"), by_device("g(Tensor self) -> Tensor")]
+    vec = replace(composite("f.vec(Tensor self, int[]? size) -> Tensor"), registrations=(Registration("CompositeImplicitAutograd", "at::native::f", Origin.YAML),))
+    other = by_device("f(Tensor self, int[] size, int? n) -> Tensor")
+    assert [s.note for s in made(files, vec, other, *ones)[0].chain(vec, "CPU").steps if s.role == "calls"] == ["aten::f"]
+    assert steps(files, ones[0], vec, other, *ones[1:], key="CPU") == [("entry", "conj", 5)]
+    assert [s for role, s, _ in steps(files, ones[1], ones[0], vec, other, ones[2], key="CPU") if role == "calls"] == ["again", "g"], "under a condition it may"
+
+
+def test_what_the_conditions_around_the_call_of_a_stub_settle_holds_in_its_kernel():
+    files = {N + "S.cpp": """namespace at::native {
+DEFINE_DISPATCH(draw_stub);
+Tensor f(const Tensor& self, int64_t n, bool replaced) {
+  if (!replaced || n == 1) {
+    return at::g(self);
+  }
+  draw_stub(self.device().type(), self, n);
+}
+}
+""", N + "cuda/S.cu": """namespace at::native {
+__global__ void once(int n) {}
+__global__ void many(int n) {}
+void draw_kernel(const Tensor& result, int64_t NAME) {
+  if (NAME == 1 && room()) {
+    once<<<8, 8>>>(1);
+  } else {
+    many<<<8, 8>>>(1);
+  }
+}
+REGISTER_DISPATCH(draw_stub, &draw_kernel)
+}
+"""}
+    f = operator("f(Tensor self, int n, bool replaced) -> Tensor", "CUDA", "at::native::f")
+    for name, kernels in (("n", ["many"]), ("m", ["many", "once"])):
+        renamed = {path: text.replace("NAME", name) for path, text in files.items()}
+        assert sorted(s for role, s, _ in steps(renamed, f, by_device("g(Tensor self) -> Tensor")) if role == "device") == kernels
+
+
+def test_thrust_on_the_host_is_no_library_of_a_gpu():
+    files = {N + "cuda/S.cu": "namespace at::native {\nTensor f(const Tensor& self) {\n  thrust::sort_by_key(POLICY, a, b, c);\n}\n}\n"}
+    f = operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f")
+    for policy, ends in (("thrust::host", []), ("policy", [("library", "sort_by_key", 3)])):
+        assert steps({path: text.replace("POLICY", policy) for path, text in files.items()}, f)[1:] == ends

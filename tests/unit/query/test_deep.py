@@ -68,3 +68,30 @@ def test_what_runs_in_any_case_is_followed_unasked(tmp_path):
         ]  # fmt: skip
         assert _brief(reader, "aten::middle", "CUDA", "CPU")[0] == f"      aten::leaf on CUDA  {CUDA}:3  leaf_kernel"
         assert _brief(reader, "aten::leaf", "CUDA") == []
+
+
+def test_a_kernel_of_sparse_tensors_may_call_for_their_dense_parts(tmp_path):
+    """Which tensors it hands on cannot be told; never those that would enter it again."""
+
+    def chain(name, line, *calls):
+        return Chain(Status.RESOLVED, None, (Step("entry", name, BINARY, line), *(Step("calls", f"at::{c}", BINARY, line + 1) for c in calls)))
+
+    def of(name, line, dispatch, **kernels):
+        return dataclasses.replace(
+            sample_atlas.operators()[1], name=f"aten::{name}", cpp=CppNames(f"at::_ops::{name}", f"at::{name}", None), dispatch=dispatch, kernels=kernels,
+        )  # fmt: skip
+
+    own = {"CUDA": "kernel", "SparseCUDA": "kernel"}
+    made = (
+        of("cat", 1, own, CUDA=chain("cat_cuda", 10), SparseCUDA=chain("cat_sparse", 20, "cat", "view", "composed")),
+        of("view", 2, own, CUDA=chain("view", 30), SparseCUDA=chain("view_sparse", 40)),
+        of("composed", 3, dict.fromkeys(own, "math kernel"), CUDA=chain("composed", 50), SparseCUDA=chain("composed", 50)),
+    )
+    writer.write(dataclasses.replace(sample_atlas.atlas(), operators=made), tmp_path)
+    with Reader(tmp_path) as reader:
+        called = deep.follow(reader, reader.routes("aten::cat").kernels["SparseCUDA"], "SparseCUDA")
+        assert list(deep.text(called, Ink(), 0)) == [
+            f"aten::cat on CUDA  {BINARY}:10  cat_cuda", f"aten::view on SparseCUDA  {BINARY}:40  view_sparse", f"aten::view on CUDA  {BINARY}:30  view",
+            f"aten::composed  {BINARY}:50  composed",
+        ]
+        assert [row["key"] for row in deep.record(called)] == ["CUDA", "SparseCUDA", "CUDA", "SparseCUDA"]

@@ -24,3 +24,10 @@ def test_what_chooses_among_operators_is_not_the_kernel():
     chooser = [step("entry", "attention"), step("stub", "choice_stub", "if is_supported"), step("registration", "choice_stub"), step("kernel", "choice_cuda")]
     assert main_step([*chooser, step("calls", "flash", "case FLASH"), step("calls", "math", "case MATH")]).symbol == "attention"
     assert main_step([*chooser, step("calls", "pad", "case FLASH")]).symbol == "choice_cuda", "one side alone is no switch"
+
+
+def test_the_kernel_of_a_launcher_is_that_of_many_and_not_the_one_to_open():
+    lambdas = [step("device", "lambda", "dim < n"), step("device", "elementwise_kernel")]
+    launched = Step("device", "elementwise_kernel", "Loops.cuh", 7, "or launched by gpu_kernel")
+    assert main_step([step("entry", "index_select"), *lambdas]).symbol == "elementwise_kernel"
+    assert main_step([step("entry", "index_select"), lambdas[0], launched]).symbol == "lambda"
