@@ -55,7 +55,7 @@ def test_what_people_call_through_another_operator_has_the_defaults_of_that_one(
             "void f_cuda(const Tensor& self, int64_t reduction) {\n  if (reduction == Reduction::Mean) {\n    mean_kernel<<<8, 64>>>(1);\n  } else {\n"
             "    each_kernel<<<8, 64>>>(1);\n  }\n}\n")  # fmt: skip
     f = operator("loss_forward(Tensor self, int reduction) -> Tensor", "CUDA", "at::native::f_cuda")
-    for default, first in (("=Mean", "mean_kernel"), ("", "each_kernel")):
+    for default, first in (("=1", "mean_kernel"), ("", "each_kernel")):
         public = operator(f"loss(Tensor self, int reduction{default}) -> Tensor", "CUDA", "at::native::g")
         found = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f, public)
         assert next(s for role, s, _ in found if role == "device") == first, default
