@@ -17,10 +17,10 @@ from cartographer.link.bound import bound_by
 from cartographer.link.callees import COMPOSITE, STEPS, Below, Callees
 from cartographer.link.descent import Descent
 from cartographer.link.generated import generated_steps
-from cartographer.link.index import CLASSES
+from cartographer.link.index import CLASSES, bare
 from cartographer.link.platforms import DEVICES
 from cartographer.link.questions import questions
-from cartographer.link.raising import IN_CUDA, only_raises
+from cartographer.link.raising import IN_CUDA, only_raises, raising
 from cartographer.link.redispatch import sent_on
 from cartographer.link.sending import packed, unpacked
 from cartographer.link.steps import definition_step, noted, served, trimmed
@@ -81,6 +81,7 @@ class ChainMaker:
     _made: dict[tuple[str, str], Chain] = field(default_factory=dict, repr=False)
     _active: set[tuple[str, str]] = field(default_factory=set, repr=False)
     _working: set[tuple[str, str]] = field(default_factory=set, repr=False)  # chains that get to device code
+    _raising: dict[str, bool] = field(default_factory=dict, repr=False)  # functions, by name
     _composites: dict[tuple[str, str], Below] = field(default_factory=dict, repr=False)  # where composite operators go on
 
     def of(self, operator: Operator, keys: Iterable[str] = KEYS) -> dict[str, Chain]:
@@ -147,7 +148,7 @@ class ChainMaker:
             return Chain(Status.UNRESOLVED, entry.reason if self.tree.has_kernels else "the bodies of kernels are not in a wheel")
         composite = outcome in COMPOSITE
         first = definition_step("entry", entry.defined, entry.reason)
-        if only_raises(entry.defined.whole):
+        if only_raises(entry.defined.whole, self._raises):
             twin = self._twin(operator, key, registration, entry.defined)
             note = "; ".join(filter(None, (first.note, IN_CUDA if twin else ONLY_RAISES)))
             return Chain(Status.RESOLVED, None, (replace(first, note=note), *(twin or self._other_layout(operator, key, outcome))))
@@ -162,6 +163,13 @@ class ChainMaker:
         if not below.steps and shape is not None and shape.view:
             first = replace(first, note="; ".join(filter(None, (first.note, "a view: sizes, strides and storage, no device code"))))
         return Chain(Status.RESOLVED, None, (first, *below.steps, *self._other_layout(operator, key, outcome)))
+
+    def _raises(self, name: str) -> bool:
+        """Whether what a kernel calls first, in any case, does nothing but raise an error."""
+        known = self._raising.get(name)
+        if known is None:
+            known = self._raising[name] = raising(self.tree.index.named(bare(name)))
+        return known
 
     def _sent(self, sent: Sent, below: Below, operator: Operator, key: str) -> tuple[Step, ...]:
         """The steps of an operator that its kernel sends on to another key: those there follow what the kernel does besides."""

@@ -11,16 +11,30 @@ from typing import TYPE_CHECKING
 from cartographer.model.operator import ONLY_RAISES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cartographer.link.index import Defined
     from cartographer.model.fact import Definition
 
 IN_CUDA = f"in a CUDA build {ONLY_RAISES}"
 _CHECKS = re.compile(r"(?:TORCH|AT)_(?:INTERNAL_)?(?:CHECK|ASSERT)\w*")  # c10/util/Exception.h: they raise where their first argument does not hold
+_ALIKE = 2  # overloads that one name may have to be looked into
 _RAISES = re.compile(r"\w*ERROR|C10_THROW_\w+")
 
 
-def only_raises(function: Definition) -> bool:
-    """Whether a function raises an error before anything else, in any case and in any build."""
+def only_raises(function: Definition, raises: Callable[[str], bool] = lambda _: False) -> bool:
+    """Whether a function raises an error before anything else, in any case and in any build; `raises` tells of another function, by its name,
+    whether that does.
+    """
     first = next(iter(function.calls), None)
     if first is None or first.conditions or first.guards:
         return False
-    return (_CHECKS.fullmatch(first.name) is not None and first.arguments[:1] == ("false",)) or _RAISES.fullmatch(first.name) is not None
+    if (_CHECKS.fullmatch(first.name) is not None and first.arguments[:1] == ("false",)) or _RAISES.fullmatch(first.name) is not None:
+        return True
+    return first.form == "call" and raises(first.name)
+
+
+def raising(named: Sequence[Defined]) -> bool:
+    """Whether functions of one name return nothing and raise an error before anything else: `reportNYIDimnameOverload` (ATen/NamedTensorUtils.h)."""
+    found = [d for d in named if d.fact.kind == "function"]
+    return 0 < len(found) <= _ALIKE and all(d.fact.returns.split()[-1:] == ["void"] for d in found) and all(only_raises(d.whole) for d in found)

@@ -375,3 +375,14 @@ def test_an_entry_outside_the_code_of_kernels_is_read_when_a_chain_comes_to_it()
     assert "only raises" in maker.chain(raising, "CUDA").steps[0].note
     carried = operator("empty_thing(Tensor self) -> Tensor", "CUDA", "at::empty_thing")
     assert steps(files, carried) == [("entry", "empty_thing", 2), ("kernel", "empty_thing_generic", 6)]
+
+
+def test_a_kernel_that_first_calls_what_only_raises_does_so_itself():
+    files = {
+        N + "Named.cpp": "namespace at::native {\nTensor sort(const Tensor& self) {\n  report(\"sort\");\n}\nTensor fill(const Tensor& self) {\n  warn(\"fill\");\n}\n}\n",  # noqa: Q003
+        "aten/src/ATen/NamedTensorUtils.h": "namespace at {\n[[noreturn]] inline void report(const char* name) {\n  TORCH_CHECK(false, name);\n}\n"
+        "inline void warn(const char* name) {\n  TORCH_CHECK(name, name);\n}\n}\n",
+    }
+    for name, raises in (("sort", True), ("fill", False)):
+        one = operator(f"{name}(Tensor self) -> Tensor", "CUDA", f"at::native::{name}")
+        assert made(files, one)[0].chain(one, "CUDA").steps[0].note == ("it only raises an error" if raises else "")
