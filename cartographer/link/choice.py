@@ -43,8 +43,10 @@ _NO_WORDS = frozenset(("native", "backward", "forward", "out", "linalg", "specia
 _LITTLE = frozenset(("out", "ex", "from", "with", "to", "backward", "forward", "tensor", "native", "cuda", "cpu"))
 
 
-def ordered(ways: Iterable[Way], operator: Operator, start: Defined, stem: str = "") -> list[Way]:
-    """Sort ways, likeliest first, by cost corrected by what names tell; `stem` is the part of the operator's name that it shares with another one."""
+def ordered(ways: Iterable[Way], operator: Operator, start: Defined, stem: str = "", names: tuple[str, ...] = ()) -> list[Way]:
+    """Sort ways, likeliest first, by cost corrected by what names tell; `stem` is the part of the operator's name that it shares with another one,
+    `names` are those of the operator's arguments in the function where they start, if it is not the entry.
+    """
     ways = list(ways)
     if len(ways) < 2:
         return ways
@@ -52,7 +54,7 @@ def ordered(ways: Iterable[Way], operator: Operator, start: Defined, stem: str =
     words = words_of(operator.base, "" if libraries else stem)
     backward = "backward" in operator.base
     own = name_words(operator.base) | name_words(start.symbol.rpartition("(")[2].rstrip(")"))
-    named_as = parameter_names(start)
+    named_as = names or parameter_names(start)
     named = any(w.hops and name_words(w.hops[0].name) & own for w in ways if w.registration is None)
     usual = asked_for((w.site.conditions for w in ways), operator.schema)
 

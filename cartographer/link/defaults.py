@@ -18,7 +18,7 @@ from cartographer.model.schema import FunctionSchema, SchemaError
 from cartographer.model.schema_text import CONSTANTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
@@ -81,6 +81,17 @@ def _numbers(conditions: Conditions) -> Iterable[tuple[str, float]]:
 def parameter_names(function: Defined) -> tuple[str, ...]:
     """The names of a function's parameters, in order."""
     return tuple(map(parameter_name, function.fact.parameters))
+
+
+def names_in_kernel(arguments: Sequence[str], kernel: Defined, schema: str) -> tuple[str, ...]:
+    """The names that an operator's arguments have in the kernel of a stub that is called with `arguments`: `lu_factor_stub(device, …, pivot)`
+    and `lu_factor(…, bool compute_pivots)`.
+    """
+    handed = {text.strip(): name for text, name in zip(arguments, parameter_names(kernel), strict=False)}
+    try:
+        return tuple(handed.get(a.name, a.name) for a in FunctionSchema.parse(schema).arguments)
+    except SchemaError:
+        return ()
 
 
 @lru_cache(maxsize=4096)

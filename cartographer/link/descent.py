@@ -16,7 +16,7 @@ from cartographer.link.bodies import LITERALS
 from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
 from cartographer.link.conditions import converts, is_rare, is_switched, weight
-from cartographer.link.defaults import by_default, parameter_names
+from cartographer.link.defaults import by_default, names_in_kernel, parameter_names
 from cartographer.link.device import METAL_REQUESTS
 from cartographer.link.generated import ufunc_kernel
 from cartographer.link.index import bare, is_source
@@ -308,7 +308,9 @@ class Descent:
         if not full:
             return steps
         reach = self.tree.search(key).behind_stub(called, kernel)
-        ways = ordered((w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration), operator, kernel, self._stem(operator.base))
+        near = (w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration)
+        names = names_in_kernel(called.call.arguments[1:], kernel, operator.schema) if called.call is not None else ()
+        ways = ordered(near, operator, kernel, self._stem(operator.base), names)
         ways.sort(key=lambda w: w.site.kind == PLAIN)
         number = next((n for n, w in enumerate(ways) if not converts(w.site.conditions) and w.site.kind != PLAIN), 0)
         ways[: number + 1] = [*ways[number : number + 1], *ways[:number]]  # copies between types come after those of one

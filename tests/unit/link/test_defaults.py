@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sources import N, operator, steps
+from sources import N, made, operator, steps
 
 from cartographer.link.conditions import weight
-from cartographer.link.defaults import asked_for
+from cartographer.link.defaults import asked_for, names_in_kernel
 
 ONE, TWO, ELSE = ("p == static_cast<double>(1)",), ("val == 2.0 && p == 2",), ("!(p == 2)",)
 SCHEMA = "aten::f(Tensor self, Scalar ord=2, int dim=1) -> Tensor"
@@ -59,3 +59,18 @@ def test_what_people_call_through_another_operator_has_the_defaults_of_that_one(
         public = operator(f"loss(Tensor self, int reduction{default}) -> Tensor", "CUDA", "at::native::g")
         found = steps({N + "cuda/F.cu": f"namespace at::native {{\n{body}}}\n"}, f, public)
         assert next(s for role, s, _ in found if role == "device") == first, default
+
+
+def test_a_default_is_followed_through_a_stub_by_the_name_that_the_kernel_gives_it():
+    files = {
+        N + "F.cpp": "namespace at::native {\nDEFINE_DISPATCH(factor_stub);\nTensor f(const Tensor& self, bool pivot) {\n"
+        "  factor_stub(self.device().type(), self, ARGUMENT);\n}\n}\n",
+        N + "cuda/F.cu": "namespace at::native {\n__global__ void plain_kernel(int n) {\n}\n__global__ void pivoted_kernel(int n) {\n}\n"
+        "void factor(const Tensor& input, bool compute_pivots) {\n  if (!compute_pivots) {\n    plain_kernel<<<8, 64>>>(1);\n  } else {\n    pivoted_kernel<<<8, 64>>>(1);\n  }\n}\n"
+        "REGISTER_DISPATCH(factor_stub, &factor)\n}\n",
+    }
+    f = operator("f(Tensor self, bool pivot=True) -> Tensor", "CUDA", "at::native::f")
+    for argument, first in (("pivot", "pivoted_kernel"), ("other()", "plain_kernel")):
+        found = steps({path: text.replace("ARGUMENT", argument) for path, text in files.items()}, f)
+        assert next(s for role, s, _ in found if role == "device") == first
+    assert names_in_kernel(["self", "pivot"], made(files, f)[0].tree.index.named("factor")[0], f.schema) == ("input", "compute_pivots")
