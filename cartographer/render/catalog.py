@@ -122,7 +122,7 @@ class Catalog:
     def letters(self) -> dict[str, tuple[str, ...]]:
         """The letter in each column of the coverage matrix, by the operator's full name; the matrix, its data and every page use them."""
         keys = [column.key for column in self.columns]
-        return {op.name: coverage.letters(op, keys) for op in self.operators}
+        return {op.name: coverage.letters(op, keys, self.by_name) for op in self.operators}
 
     @cached_property
     def in_order(self) -> tuple[Operator, ...]:

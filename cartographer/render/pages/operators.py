@@ -160,7 +160,7 @@ def _profiles(site: Site) -> tuple[Profile, ...]:
             continue
         letters = [row[number] for row in site.catalog.letters.values()]
         own, default, composed = letters.count("K") + letters.count("S"), letters.count("D"), letters.count("C")
-        none = letters.count("") + letters.count("f")
+        none = sum(letter in ("", "f", "w", "e") for letter in letters)
         total = own + default + composed + none
         if total:
             found.append(Profile(column.label, own, default, composed, none, total))

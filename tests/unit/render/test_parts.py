@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from cartographer.model.atlas import Landmark, Symbol
 from cartographer.model.location import Location
-from cartographer.model.operator import Chain, Operator, Origin, Status, Step
+from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
 from cartographer.render import coverage, machine, search, terrain, urls
 from cartographer.render.environment import create, receipt, soft
@@ -102,9 +102,19 @@ def test_floors_in_words():
 def test_letters_of_the_matrix(small):
     mul = small.OPERATORS[0]
     wanted = ("CPU", "Meta", "MPS", "SparseCPU", "QuantizedCPU", "AutocastCUDA", "XPU")
-    assert dict(zip(wanted, coverage.letters(mul, wanted), strict=True)) == {"CPU": "S", "Meta": "K", "MPS": "", "SparseCPU": "D", "QuantizedCPU": "C", "AutocastCUDA": "f", "XPU": "?"}
+    assert dict(zip(wanted, coverage.letters(mul, wanted, {}), strict=True)) == {"CPU": "S", "Meta": "K", "MPS": "", "SparseCPU": "D", "QuantizedCPU": "C", "AutocastCUDA": "f", "XPU": "?"}
     keys = [column.key for column in coverage.columns([mul])]
     assert keys == ["CPU", "CUDA", "MPS", "Meta", "SparseCPU", "QuantizedCPU", "AutogradCPU", "AutocastCUDA"]
+
+
+def test_the_matrix_says_what_waits_for_another_form_and_what_only_raises(small):
+    made = (Registration("CompositeExplicitAutogradNonFunctional", "at::meta::structured_f", Origin.STRUCTURED),)
+    f = replace(small.OPERATORS[0], name="aten::f", registrations=made, dispatch={"XPU": "default backend kernel"}, kernels={}, structured_delegate="f.out")
+    out = replace(f, name="aten::f.out", registrations=(), dispatch={"XPU": "missing"}, structured_delegate=None)
+    assert coverage.letters(f, ("XPU",), {"aten::f": f, "aten::f.out": out}) == ("w",)
+    error = Chain(Status.RESOLVED, None, (Step("entry", "g", "a.cpp", 1, ONLY_RAISES),))
+    raises = replace(f, name="aten::g", registrations=(), kernels={"XPU": error}, structured_delegate=None)
+    assert coverage.letters(raises, ("XPU",), {}) == ("e",)
 
 
 def test_the_same_edge_is_the_same_from_both_ends_and_keeps_its_ends():
