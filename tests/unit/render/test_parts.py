@@ -20,7 +20,7 @@ from cartographer.model.location import Location
 from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
 from cartographer.render import coverage, machine, search, terrain, urls
-from cartographer.render.environment import create, receipt, soft
+from cartographer.render.environment import create, receipt, soft, whole
 from cartographer.render.figures import hand, section, svg
 from cartographer.render.figures.treemap import squarify, treemap
 from cartographer.render.frames import frame_of
@@ -153,6 +153,8 @@ def test_receipts_and_long_names_are_escaped():
     assert receipt(Receipt("<a.h>:1", 'https://x/"')) == '<a href="https://x/&#34;">&lt;a.h&gt;:1</a>'
     assert receipt(Receipt("<gen.cpp>", None)) == "<span class=r>&lt;gen.cpp&gt;</span>"
     assert "<x>" not in soft("a::very::long::name::of::a::function::<x>")
+    assert receipt(Receipt("TensorCompareKernel.cpp:123-9", "https://x")) == "<a href=https://x>TensorCompareKernel.cpp<span>:123-9</span></a>", "a phone breaks no number"
+    assert whole("<b>, called in aten/src/ATen/native/a.h:7") == "&lt;b&gt;, called in aten/src/ATen/native/a.h<span>:7</span>"
     with pytest.raises(Exception, match="undefined"):
         create().from_string("{{ nothing }}").render()
 
