@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.model.backend import layout_prefix
+from cartographer.model.backend import device_of_key, layout_prefix
 from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OUTCOMES, OWN
 from cartographer.model.operator import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from cartographer.model.operator import Operator
 
@@ -30,8 +30,15 @@ class Served(NamedTuple):
     through: str = ""
 
 
-def served(op: Operator, key: str, operators: Mapping[str, Operator]) -> Served:
-    """How an operator is served on a backend. `operators`: all of the release by name; a form that is not among them counts as served."""
+def served(op: Operator, key: str, operators: Mapping[str, Operator], elsewhere: Collection[str] = ()) -> Served:
+    """How an operator is served on a backend. `operators`: all of the release by name; a form that is not among them counts as served.
+    `elsewhere`: devices whose kernels another repository has: what lacks a kernel of theirs here may have it there.
+    """
+    found = _served(op, key, operators)
+    return Served(UNTOLD) if found.how in (NOTHING, WAITS, RAISES) and device_of_key(key) in elsewhere else found
+
+
+def _served(op: Operator, key: str, operators: Mapping[str, Operator]) -> Served:
     seen = [op.name]
     how = _alone(op, key)
     while how == DEFAULT and (form := form_behind(op, operators)) in operators and form not in seen:

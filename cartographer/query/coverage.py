@@ -9,12 +9,13 @@ import csv
 import difflib
 import io
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound, UsageError
 from cartographer.model import serving
-from cartographer.model.backend import OUT_OF_TREE
+from cartographer.model.atlas import said_elsewhere
+from cartographer.model.backend import OUT_OF_TREE, device_of_key
 from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OUTCOMES, OWN
 from cartographer.model.operator import Operator
 from cartographer.model.serving import RAISES, REFUSES, UNTOLD, WAITS, WAYS
@@ -22,6 +23,7 @@ from cartographer.model.serving import RAISES, REFUSES, UNTOLD, WAITS, WAYS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from cartographer.model.atlas import Landmark
     from cartographer.store.values import OperatorRow
 
 HOW = WAYS
@@ -59,6 +61,7 @@ class BackendCoverage:
     key: str
     counts: Mapping[str, int]
     operators: tuple[Served, ...]
+    elsewhere: Landmark | None = None  # where the kernels are that this source does not show
 
     @property
     def total(self) -> int:
@@ -74,11 +77,12 @@ def coverage(
     missing: bool = False,
     namespace: str = "aten",
     listed: Callable[[], Iterable[str]] = tuple,
+    elsewhere: Mapping[str, Landmark] | None = None,
 ) -> tuple[BackendCoverage, ...]:
     """The coverage of one backend, or of every backend that the atlas knows, from rows of a list or, telling fallbacks that are
     registered like kernels, errors and forms that wait for another apart as well, from whole operators. `core`: only operators of the core set;
     `missing`: list only what has neither a kernel nor a composite, or none that this source shows. `listed`: gives the
-    names of all dispatch keys of the release. Raises UsageError for a backend that there is not, NotFound when there is nothing to count.
+    names of all dispatch keys of the release; `elsewhere`: the landmarks of devices whose kernels another repository has. Raises UsageError for a backend that there is not, NotFound when there is nothing to count.
     """
     known = tuple(rows)
     chosen = [r for r in known if (not namespace or r.namespace == namespace) and (not core or "core" in r.tags)]
@@ -88,7 +92,7 @@ def coverage(
         raise NotFound("no operator of this release is tagged core", hint="leave --core out: all operators are counted then")
     wanted = backends(known) if backend is None else (_named(backend, known, listed),)
     by_name = {row.name: row for row in known if isinstance(row, Operator)}
-    return tuple(_of_backend(chosen, key, by_name, missing=missing) for key in wanted)
+    return tuple(_of_backend(chosen, key, by_name, elsewhere or {}, missing=missing) for key in wanted)
 
 
 def backends(rows: Sequence[OperatorRow | Operator]) -> tuple[str, ...]:
@@ -118,19 +122,19 @@ def _named(backend: str, rows: Sequence[OperatorRow | Operator], listed: Callabl
     raise UsageError(f"this release has no dispatch key {backend!r}", hint=f"did you mean {', '.join(meant)}?\n{hint}" if meant else hint)
 
 
-def _of_backend(rows: list[OperatorRow | Operator], key: str, by_name: Mapping[str, Operator], *, missing: bool) -> BackendCoverage:
+def _of_backend(rows: list[OperatorRow | Operator], key: str, by_name: Mapping[str, Operator], elsewhere: Mapping[str, Landmark], *, missing: bool) -> BackendCoverage:
     counts = dict.fromkeys(HOW, 0)
     found: dict[str, Served] = {}
     forms: dict[str, list[str]] = {}
     for row in rows:
         words = row.dispatch.get(key, "")
-        how, through = serving.served(by_name[row.name], key, by_name) if row.name in by_name else (OUTCOMES.get(words, UNTOLD), "")
+        how, through = serving.served(by_name[row.name], key, by_name, elsewhere) if row.name in by_name else (OUTCOMES.get(words, UNTOLD), "")
         counts[how] += 1
         found[row.name] = Served(row.name, how, words, row.build, through)
         if through:
             forms.setdefault(through, []).append(row.name)
     listed = [replace(s, forms=tuple(forms.get(s.name, ()))) for s in found.values() if not missing or s.how in _LACKS]
-    return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(listed))
+    return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(listed), elsewhere.get(device_of_key(key)))
 
 
 def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:
@@ -143,6 +147,8 @@ def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:
         yield f"{backend.key:<{width}}  {numbers}  {backend.total:>9,}"
     yield ""
     yield from (f"{how:<9}  {SAYS[how]}" for how in shown)
+    for mark in dict.fromkeys(backend.elsewhere for backend in found if backend.elsewhere):
+        yield f"\n{said_elsewhere(mark)}: {mark.path}:{mark.line}"
     if len(found) == 1:
         if waits := found[0].counts.get(WAITS, 0):
             brings = sum(found[0].counts.get(how, 0) for how in (RAISES, NOTHING, FALLBACK))
@@ -175,6 +181,7 @@ def records(found: Sequence[BackendCoverage]) -> list[dict[str, object]]:
         {
             "backend": backend.key,
             "counts": dict(backend.counts),
+            "elsewhere": asdict(backend.elsewhere) if backend.elsewhere else None,
             "operators": [{"name": s.name, "how": s.how, "outcome": s.words, "build": list(s.build), "through": s.through, "forms": list(s.forms)} for s in backend.operators],
         }
         for backend in found

@@ -14,7 +14,7 @@ from cartographer.model.operator import Origin
 from cartographer.model.serving import RAISES, REFUSES, WAITS, served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from cartographer.model.operator import Operator
 
@@ -79,12 +79,12 @@ def columns(operators: Iterable[Operator]) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def letters(operator: Operator, keys: Sequence[str], operators: Mapping[str, Operator]) -> tuple[str, ...]:
+def letters(operator: Operator, keys: Sequence[str], operators: Mapping[str, Operator], elsewhere: Collection[str] = ()) -> tuple[str, ...]:
     """The letter for each key: `K`, `S`, `D`, `C`, `f`, `w`, `e`, or nothing; `?` when the dispatcher's answer is not known. `operators`: all
-    of the release by name, for the forms that are made of one another.
+    of the release by name, for the forms that are made of one another; `elsewhere`: devices whose kernels another repository has.
     """
     structured = {r.key for r in operator.registrations if r.active and r.origin is Origin.STRUCTURED}
-    found = [_LETTER.get(served(operator, key, operators).how, "?") for key in keys]
+    found = [_LETTER.get(served(operator, key, operators, elsewhere).how, "?") for key in keys]
     return tuple(["S" if letter == "K" and key in structured else letter for letter, key in zip(found, keys, strict=True)])
 
 

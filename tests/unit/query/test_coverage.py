@@ -6,6 +6,7 @@ import json
 import pytest
 
 from cartographer.errors import NotFound, UsageError
+from cartographer.model.atlas import Landmark
 from cartographer.model.location import Location
 from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
@@ -184,3 +185,13 @@ def test_what_torchgen_adds_waits_for_what_it_is_made_of():
     waits = {s.name: s.through for s in coverage(rows, "PrivateUse1")[0].operators if s.how == "waits"}
     assert waits == {"aten::bernoulli.Tensor": "aten::bernoulli_.Tensor", "aten::bernoulli.Tensor_out": "aten::bernoulli_.Tensor",
                      "aten::__lshift__.Scalar_out": "aten::__lshift__.Scalar"}  # fmt: skip
+
+
+def test_kernels_of_another_repository_are_not_told_to_be_missing():
+    mark = Landmark("PrivateUse1", "elsewhere", "caffe2/CMakeLists.txt", 9, "https://example.org/far at abc")
+    (found,) = coverage(FAMILY, "PrivateUse1", elsewhere={"privateuse1": mark})
+    assert (found.counts["not told"], found.counts["missing"], found.elsewhere) == (3, 0, mark)
+    assert "\nkernels of PrivateUse1 are in https://example.org/far at abc, which the build fetches: caffe2/CMakeLists.txt:9" in list(table_lines((found,)))
+    (record,) = json.loads(json_text((found,)))
+    assert record["elsewhere"]["path"] == "caffe2/CMakeLists.txt"
+    assert coverage(FAMILY, "CPU", elsewhere={"privateuse1": mark})[0].elsewhere is None

@@ -25,7 +25,7 @@ from cartographer.render.figures import hand, section, svg
 from cartographer.render.figures.treemap import squarify, treemap
 from cartographer.render.frames import frame_of
 from cartographer.render.loading import load, remembered
-from cartographer.render.pages import front, operator, source
+from cartographer.render.pages import front, operator, operators, source
 from cartographer.render.pages.chains import Again, Shown, address_of, chains_of, note_of
 from cartographer.render.pages.descent import backend_of
 from cartographer.render.pages.dispatch import letter_of
@@ -33,6 +33,7 @@ from cartographer.render.pages.frame import Link, Receipt
 from cartographer.render.pages.ladder import Rung, ladder_of
 from cartographer.render.pages.operator import Seen
 from cartographer.render.site import Site
+from cartographer.render.write import to_html
 from cartographer.store import writer
 from cartographer.store.reader import Reader
 
@@ -152,9 +153,9 @@ def test_what_stands_in_a_figure_is_escaped():
 def test_receipts_and_long_names_are_escaped():
     assert receipt(Receipt("<a.h>:1", 'https://x/"')) == '<a href="https://x/&#34;">&lt;a.h&gt;:1</a>'
     assert receipt(Receipt("<gen.cpp>", None)) == "<span class=r>&lt;gen.cpp&gt;</span>"
-    assert "<x>" not in soft("a::very::long::name::of::a::function::<x>")
     assert receipt(Receipt("TensorCompareKernel.cpp:123-9", "https://x")) == "<a href=https://x>TensorCompareKernel.cpp<span>:123-9</span></a>", "a phone breaks no number"
     assert whole("<b>, called in aten/src/ATen/native/a.h:7") == "&lt;b&gt;, called in aten/src/ATen/native/a.h<span>:7</span>"
+    assert "<x>" not in soft("a::very::long::name::of::a::function::<x>")
     with pytest.raises(Exception, match="undefined"):
         create().from_string("{{ nothing }}").render()
 
@@ -350,6 +351,20 @@ def test_the_innermost_symbol_is_found_behind_many_short_ones(small, tmp_path):
         catalog = load(reader)
         found = {line: symbol and symbol.name for line in (1, 5, 18, 21, 23, 25) for symbol in [catalog.symbol_at(path, line)]}
     assert found == {1: "C", 5: "f5", 18: "C", 21: None, 23: "g", 25: None}
+
+
+def test_a_backend_whose_kernels_are_elsewhere_is_told_where(small, tmp_path):
+    mark = Landmark("MPS", "elsewhere", "caffe2/CMakeLists.txt", 9, "https://x/<far>.git at abc")
+    with Reader(writer.write(small.atlas(landmarks=(mark,), paths=(*sorted(f.path for f in small.FILES), mark.path)), tmp_path)) as reader:
+        site = Site(load(reader))
+    place = site.catalog.columns.index(next(column for column in site.catalog.columns if column.key == "MPS"))
+    assert site.catalog.letters["aten::mul.Tensor"][place] == "?"
+    for page in (operator.build(site, "op/mul"), operators.build(site, 1)):
+        ((said, place),) = page.view.elsewhere
+        assert (said, place.text) == ("kernels of MPS are in https://x/<far>.git at abc, which the build fetches", "CMakeLists.txt:9")
+        assert "at abc, which the build fetches (<" in to_html(create(), frame_of(site, {"style.css": "s.css", "icon.svg": "i.svg", "operators.js": "o.js", "theme.js": "t.js", "atlas.js": "a.js"}), page).decode()
+    (profile,) = [profile for profile in operators.build(site, 1).view.profiles if profile.label == "CPU"]
+    assert profile.own + profile.default + profile.composed + profile.none < profile.total == len(small.OPERATORS)
 
 
 def test_owners_commands_and_registries_stand_where_they_are_about(small, tmp_path):
