@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cartographer.contributing.commands import GUIDE, README, commands
 from cartographer.contributing.elsewhere import WANTED as OF_THE_BUILD
 from cartographer.contributing.elsewhere import elsewhere
-from cartographer.contributing.registries import OVERRIDES, registries
+from cartographer.contributing.registries import OVERRIDES, SHARDED, registries
 from cartographer.contributing.suites import suites
 from cartographer.model.atlas import Landmark
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from cartographer.model.operator import Operator
 
-WANTED = (GUIDE, README, OVERRIDES, "test/*.py", "torch/testing/_internal/*.py", "torch/_inductor/*.py", "torch/_decomp/*.py", *OF_THE_BUILD)
+WANTED = (GUIDE, README, OVERRIDES, "test/*.py", "torch/testing/_internal/*.py", "torch/_inductor/*.py", "torch/_decomp/*.py", *SHARDED, *OF_THE_BUILD)
 
 
 def read(operators: Iterable[Operator], texts: Mapping[str, bytes]) -> tuple[Landmark, ...]:

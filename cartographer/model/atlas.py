@@ -134,7 +134,7 @@ class Landmark:
     """
 
     subject: str
-    # docs | index | opinfo | tests | listed | named | decomposition | decompositions | lowering | override | reference | meta | compatibility
+    # docs | index | opinfo | tests | listed | named | decomposition | decompositions | lowering | sharding | override | reference | meta | compatibility
     # | owner | map | public | elsewhere | one of COMMANDS
     kind: str
     path: str

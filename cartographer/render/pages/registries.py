@@ -28,7 +28,7 @@ class RegistryRow(NamedTuple):
 _NAMES = {
     "docs": "Documentation", "index": "Index of the docs", "opinfo": "Test description", "tests": "Tests",
     "named": "Tests by name", "reference": "Python reference", "decomposition": "Decomposition", "decompositions": "Lists of decompositions",
-    "lowering": "Lowering of inductor", "meta": "Meta function", "override": "Override", "compatibility": "Schema may change", "owner": "Owners",
+    "lowering": "Lowering of inductor", "sharding": "Strategy of DTensor", "meta": "Meta function", "override": "Override", "compatibility": "Schema may change", "owner": "Owners",
 }  # fmt: skip
 _FEW = 2  # files of tests that are named
 _LISTED = {"named": _FEW, "decompositions": 1}  # of which a page names so many and counts the rest
