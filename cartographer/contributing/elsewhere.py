@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CMAKE = ("CMakeLists.txt", "caffe2/CMakeLists.txt", "aten/CMakeLists.txt", "aten/src/ATen/CMakeLists.txt", "cmake/*.cmake")
 WANTED = (*CMAKE, "third_party/*.txt")
-_TOKEN = re.compile(r'#[^\n]*|"(?P<quoted>(?:[^"\\]|\\.)*+)(?:"|\\?\Z)|(?P<paren>[()])|(?P<plain>[^\s()#"]+)', re.DOTALL)
+_TOKEN = re.compile(r'#[^\n]*|"(?P<quoted>(?:[^"\\]|\\.)*)(?:"|\\?\Z)|(?P<paren>[()])|(?P<plain>[^\s()#"]+)', re.DOTALL)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SWITCH = re.compile(r"USE_(\w+)")
 _COMMIT = re.compile(r"[\w./-]{4,100}")
