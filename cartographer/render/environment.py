@@ -123,17 +123,20 @@ _BARE = re.compile(r"[\w:/.#%@+,~-]+").fullmatch
 
 
 @lru_cache(maxsize=1 << 15)
-def receipt(place: Receipt | None) -> Markup:
-    """A receipt (the place where a statement was read) as a link to the pinned line; as plain text for generated files."""
+def receipt(place: Receipt | None, narrow: bool = False) -> Markup:
+    """A receipt (the place where a statement was read) as a link to the pinned line; as plain text for generated files. `narrow`: in a column
+    that may be narrower than the text.
+    """
     if place is None:
         return _NOTHING
+    text = whole(place.text) if narrow else escape(place.text)
     if place.url is None:
-        return Markup(f"<span class=r>{whole(place.text)}</span>")  # noqa: S704 - escaped
+        return Markup(f"<span class=r>{text}</span>")  # noqa: S704 - escaped
     sign = "" if _BARE(place.url) else '"'  # most attributes need no quotes
-    return Markup(f"<a href={sign}{escape(place.url)}{sign}>{whole(place.text)}</a>")  # noqa: S704 - escaped
+    return Markup(f"<a href={sign}{escape(place.url)}{sign}>{text}</a>")  # noqa: S704 - escaped
 
 
-_LINE = re.compile(r"(?<=[\w/.+-]{16}):\d+(?:-\d+)?(?!\w)")
+_LINE = re.compile(r"(?<=[\w/.+-]{12}):\d+(?:-\d+)?(?![\w:])")
 
 
 def whole(text: str) -> Markup:

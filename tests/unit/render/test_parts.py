@@ -153,7 +153,7 @@ def test_what_stands_in_a_figure_is_escaped():
 def test_receipts_and_long_names_are_escaped():
     assert receipt(Receipt("<a.h>:1", 'https://x/"')) == '<a href="https://x/&#34;">&lt;a.h&gt;:1</a>'
     assert receipt(Receipt("<gen.cpp>", None)) == "<span class=r>&lt;gen.cpp&gt;</span>"
-    assert receipt(Receipt("TensorCompareKernel.cpp:123-9", "https://x")) == "<a href=https://x>TensorCompareKernel.cpp<span>:123-9</span></a>", "a phone breaks no number"
+    assert receipt(Receipt("TensorCompareKernel.cpp:123-9", "https://x"), narrow=True) == "<a href=https://x>TensorCompareKernel.cpp<span>:123-9</span></a>", "a phone breaks no number"
     assert whole("<b>, called in aten/src/ATen/native/a.h:7") == "&lt;b&gt;, called in aten/src/ATen/native/a.h<span>:7</span>"
     assert "<x>" not in soft("a::very::long::name::of::a::function::<x>")
     with pytest.raises(Exception, match="undefined"):
@@ -359,10 +359,12 @@ def test_a_backend_whose_kernels_are_elsewhere_is_told_where(small, tmp_path):
         site = Site(load(reader))
     place = site.catalog.columns.index(next(column for column in site.catalog.columns if column.key == "MPS"))
     assert site.catalog.letters["aten::mul.Tensor"][place] == "?"
-    for page in (operator.build(site, "op/mul"), operators.build(site, 1)):
-        ((said, place),) = page.view.elsewhere
-        assert (said, place.text) == ("kernels of MPS are in https://x/<far>.git at abc, which the build fetches", "CMakeLists.txt:9")
-        assert "at abc, which the build fetches (<" in to_html(create(), frame_of(site, {"style.css": "s.css", "icon.svg": "i.svg", "operators.js": "o.js", "theme.js": "t.js", "atlas.js": "a.js"}), page).decode()
+    frame = frame_of(site, {"style.css": "s.css", "icon.svg": "i.svg", "operators.js": "o.js", "theme.js": "t.js", "atlas.js": "a.js"})
+    listed, page = (to_html(create(), frame, page).decode() for page in (operators.build(site, 1), operator.build(site, "op/mul")))
+    assert "<p class=small id=elsewhere>Kernels of MPS are in https:" in listed
+    assert "at abc, which the build fetches (<a href=https:" in listed
+    assert "/caffe2/CMakeLists.txt#L9>CMakeLists.txt:9</a>)" in listed
+    assert "<dt>elsewhere<dd><a href=../operators/index.html#elsewhere>MPS: &lt;far&gt;</a>" in page
     (profile,) = [profile for profile in operators.build(site, 1).view.profiles if profile.label == "CPU"]
     assert profile.own + profile.default + profile.composed + profile.none < profile.total == len(small.OPERATORS)
 
