@@ -8,7 +8,7 @@
   var out = document.getElementById("f-out"), before = out.textContent, kind = "", data = null, pending = false;
   var kinds = Array.prototype.slice.call(form.querySelectorAll("[data-kind]"));
   var groups = Array.prototype.slice.call(table.tHead.rows[0].cells, 2, -1).map(function (cell) { return cell.classList.contains("gs"); });
-  var CSS = { K: "k", S: "s", D: "d", C: "c", f: "f" }, MOST = 400;
+  var CSS = { K: "k", S: "s", D: "d", C: "c", f: "f", w: "w", e: "e" }, MOST = 400;
   function load() {
     if (pending) { return; }
     pending = true;

@@ -72,14 +72,14 @@ def _where_text(reader: Reader, answer: Where | Backwards, everything: bool, dee
 @atlas_option
 def show_command(op: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
     """Everything about OP: schema, names, registrations, what serves each key, kernels, the way back."""
-    from cartographer.query import show
+    from cartographer.query import elsewhere, show
 
     with open_atlas(atlas) as reader:
         named, found = show.find(reader, typed(op))
         if as_json:
             put_json(show.as_json(named, found))
         else:
-            put(show.text(named, found, ink()))
+            put(show.text(named, found, ink(), elsewhere.of_keys(reader, found[0].dispatch).values()))
 
 
 @click.command("search", short_help="Find anything by words of its name.")

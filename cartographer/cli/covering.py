@@ -21,12 +21,16 @@ from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, 
 def coverage_command(backend: str | None, missing: bool, core: bool, as_csv: bool, as_json: bool, atlas: str | None) -> None:
     """How many operators each backend serves with a kernel of its own, through a composite, a fallback, or not at all."""
     from cartographer.errors import UsageError
+    from cartographer.model.atlas import elsewhere
     from cartographer.query import coverage
 
     if as_csv and as_json:
         raise UsageError("--csv and --json are two forms of one answer", hint="give one of them")
     with open_atlas(atlas) as reader:
-        found = coverage.coverage(reader.operators(), backend, missing=missing, core=core, listed=lambda: listed.keys if (listed := reader.oplist()) else ())
+        found = coverage.coverage(
+            reader.operators(), backend, missing=missing, core=core, listed=lambda: listed.keys if (listed := reader.oplist()) else (),
+            elsewhere=elsewhere(reader.landmarks()),
+        )  # fmt: skip
         if as_json:
             put([coverage.json_text(found)])
         elif as_csv:

@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cartographer.contributing.commands import GUIDE, README, commands
-from cartographer.contributing.registries import OVERRIDES, registries
+from cartographer.contributing.elsewhere import WANTED as OF_THE_BUILD
+from cartographer.contributing.elsewhere import elsewhere
+from cartographer.contributing.registries import OVERRIDES, SHARDED, registries
 from cartographer.contributing.suites import suites
 from cartographer.model.atlas import Landmark
 
@@ -15,13 +17,14 @@ if TYPE_CHECKING:
 
     from cartographer.model.operator import Operator
 
-WANTED = (GUIDE, README, OVERRIDES, "test/*.py", "torch/testing/_internal/*.py", "torch/_inductor/*.py", "torch/_decomp/*.py")
+WANTED = (GUIDE, README, OVERRIDES, "test/*.py", "torch/testing/_internal/*.py", "torch/_inductor/*.py", "torch/_decomp/*.py", *SHARDED, *OF_THE_BUILD)
 
 
 def read(operators: Iterable[Operator], texts: Mapping[str, bytes]) -> tuple[Landmark, ...]:
     """The landmarks in texts of a tree; of operators only those that exist."""
+    operators = tuple(operators)
     decoded = {path: data.decode("utf-8", "replace") for path, data in texts.items()}
-    found = {*suites(decoded), *registries(operators, decoded), *commands(decoded)}
+    found = {*suites(decoded), *registries(operators, decoded), *commands(decoded), *elsewhere(operators, decoded)}
     tests = {mark.path for mark in found if mark.path.startswith("test/")}
     return *found, *(Landmark(path, "length", path, decoded[path].count("\n") + (not decoded[path].endswith("\n"))) for path in tests)
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from cartographer.guide.texts import Text
     from cartographer.model.atlas import Symbol
     from cartographer.model.location import Location
-    from cartographer.model.operator import Operator
+    from cartographer.model.operator import Chain, Operator
     from cartographer.store.reader import Reader
 
 KINDS = (
     "op", "path", "symbol", "count", "term", "page", "guide", "binding", "node", "kernel", "places", "files", "read", "contributing", "mapped",
-    "eras", "lost", "layers", "saved", "shape", "shaped",
+    "eras", "lost", "layers", "saved", "shape", "shaped", "compiled",
 )  # fmt: skip
 PAGES = {
     "operators": "the list of operators", "kernels": "the plate of kernels", "generated": "the list of generated files", "strata": "the strata",
@@ -191,14 +191,32 @@ class Resolver:
         return Answer(shape_of(found).says) if found else _gone(name, f"no operator is called {name}")
 
     def _kernel(self, argument: str) -> Answer:
+        op, chain = self._chain(argument)
+        if op is None or chain is None:
+            return self._no_kernel(argument)
+        step = places.own_step(chain)
+        return Answer(step.symbol, step.path, step.line, ("operator", op.name))
+
+    def _compiled(self, argument: str) -> Answer:
+        """What of an operator's own way on a backend is compiled when it is first used: the jiterator's strings, which old releases have not."""
+        op, chain = self._chain(argument)
+        if op is None or chain is None:
+            return self._no_kernel(argument)
+        step = next((step for step in chain.steps if step.note.startswith("compiled at run time")), None)
+        return Answer(step.symbol, step.path, step.line, ("operator", op.name)) if step else Answer("nothing")
+
+    def _chain(self, argument: str) -> tuple[Operator | None, Chain | None]:
+        """The way of `name:BACKEND`, and the overload that has it."""
         name, _, backend = argument.partition(":")
-        backend = backend or "CPU"
         for op in self._operators(name):
-            chain = op.kernels.get(backend)
+            chain = op.kernels.get(backend or "CPU")
             if chain is not None and chain.status is Status.RESOLVED and chain.steps:
-                step = places.own_step(chain)
-                return Answer(step.symbol, step.path, step.line, ("operator", op.name))
-        return self._not_here(f"{name} on {backend}", "", f"no {backend} kernel of {name} is known")
+                return op, chain
+        return None, None
+
+    def _no_kernel(self, argument: str) -> Answer:
+        name, _, backend = argument.partition(":")
+        return self._not_here(f"{name} on {backend or 'CPU'}", "", f"no {backend or 'CPU'} kernel of {name} is known")
 
     def _places(self, argument: str) -> Answer:
         name, _, short = argument.partition(", ")

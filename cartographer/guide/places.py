@@ -49,12 +49,12 @@ class Reading:
 
 _KINDS = {
     "meta": "meta function", "override": "override", "docs": "documentation", "index": "index of the docs", "opinfo": "OpInfo", "tests": "tests",
-    "named": "tests, by name", "decomposition": "decomposition", "decompositions": "decompositions, a list", "lowering": "lowering of inductor",
+    "named": "tests, by name", "decomposition": "decomposition", "decompositions": "decompositions, a list", "lowering": "lowering of inductor", "sharding": "strategy of DTensor",
     "reference": "Python reference", "compatibility": "exempt from the schema check",
 }  # fmt: skip
 NOT_ALL = (
-    "This is what the source tells for certain. It is not all: tests under other names, callers, registrations that Python makes in a loop "
-    "and backends outside the tree are not told."
+    "This is what the source tells for certain. It is not all: tests under other names, callers, registrations that Python makes in a loop over "
+    "names that it puts together, and backends outside the tree are not told."
 )
 _COMPOSITE = {
     "math kernel": "composite kernel (implicit)", "default backend kernel": "composite kernel (explicit)", "catch all": "kernel for all backends",
@@ -191,7 +191,7 @@ def _of_kinds(marks: Sequence[Landmark], kinds: Iterable[str]) -> Iterator[Touch
 def _of_landmarks(reader: Reader, marks: Sequence[Landmark], *, short: bool) -> Iterator[Touch]:
     yield from _of_kinds(marks, ("override", "docs", "index", "opinfo"))
     yield from _tests(reader, marks, short=short)
-    yield from _of_kinds(marks, ("decomposition", "decompositions", "lowering", "reference", "compatibility"))
+    yield from _of_kinds(marks, ("decomposition", "decompositions", "lowering", "sharding", "reference", "compatibility"))
 
 
 def _tests(reader: Reader, marks: Sequence[Landmark], *, short: bool) -> Iterator[Touch]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cartographer.model.lineage import Lineage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from cartographer.model.change import Comparison
     from cartographer.model.operator import Operator
@@ -120,6 +120,7 @@ class Strata:
     vendored: tuple[str, ...] = ()  # folders of third-party code
 
 
+ELSEWHERE = "elsewhere"  # kind of landmark: a backend whose kernels another repository has
 COMMANDS = ("setup", "build", "test", "lint")  # kinds of landmarks: what a command of CONTRIBUTING is for
 
 
@@ -128,16 +129,27 @@ class Landmark:
     """A place that somebody who changes an operator or a file needs, outside the way of a call.
 
     `subject` is an operator's full base name ("aten::exp"), a path pattern (owners), a class of OpInfos (tests, listed), the
-    heading above it (COMMANDS), or a folder (map); `public` is a name that Python gives to the operator's binding.
+    heading above it (COMMANDS), or a folder (map),
+    a dispatch key (ELSEWHERE: the line that names the repository); `public` is a name that Python gives to the operator's binding.
     """
 
     subject: str
-    # docs | index | opinfo | tests | listed | named | decomposition | decompositions | lowering | override | reference | meta | compatibility
-    # | owner | map | public | one of COMMANDS
+    # docs | index | opinfo | tests | listed | named | decomposition | decompositions | lowering | sharding | override | reference | meta | compatibility
+    # | owner | map | public | elsewhere | one of COMMANDS
     kind: str
     path: str
     line: int
     text: str = ""  # the owners, the command, the function
+
+
+def elsewhere(marks: Iterable[Landmark]) -> dict[str, Landmark]:
+    """The landmarks of backends whose kernels another repository has, by the device in small letters: also `SparseXPU` is an XPU."""
+    return {mark.subject.lower(): mark for mark in marks if mark.kind == ELSEWHERE}
+
+
+def said_elsewhere(mark: Landmark) -> str:
+    """What an ELSEWHERE landmark says to a reader, without its own place."""
+    return f"kernels of {mark.subject} are in {mark.text}, which the build fetches"
 
 
 @dataclass(frozen=True, slots=True)

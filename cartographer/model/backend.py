@@ -40,3 +40,9 @@ def layout_of_key(key: str) -> str:
 def in_order(keys: Iterable[str]) -> list[str]:
     """Keys in the order in which they are shown: those that most people mean, then the others by name."""
     return sorted(keys, key=lambda key: (FIRST.index(key) if key in FIRST else len(FIRST), key))
+
+
+def layout_prefix(key: str) -> str:
+    """What a key has before its backend: `SparseCsr` of SparseCsrCUDA, which is another layout than `Sparse`; "" for dense tensors."""
+    found = _LAYOUT.match(key)
+    return found[0] if found else ""

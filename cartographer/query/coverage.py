@@ -9,30 +9,36 @@ import csv
 import difflib
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound, UsageError
-from cartographer.model.backend import OUT_OF_TREE
+from cartographer.model import serving
+from cartographer.model.atlas import said_elsewhere
+from cartographer.model.backend import OUT_OF_TREE, device_of_key
 from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OUTCOMES, OWN
+from cartographer.model.operator import Operator
+from cartographer.model.serving import RAISES, REFUSES, UNTOLD, WAITS, WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from cartographer.model.operator import Chain, Operator, Registration
+    from cartographer.model.atlas import Landmark
     from cartographer.store.values import OperatorRow
 
-RAISES, UNTOLD = "raises", "not told"
-HOW = (OWN, DEFAULT, COMPOSITE, FALLBACK, RAISES, NOTHING, UNTOLD)
+HOW = WAYS
 SAYS = {
     OWN: "a kernel of its own",
     DEFAULT: "one kernel for all backends (CompositeExplicitAutograd)",
     COMPOSITE: "made of other operators (CompositeImplicitAutograd)",
     FALLBACK: "the backend's fallback: the CPU, or an error that says so",
+    WAITS: "the build writes it around another form of the operator (mostly out=), which this backend lacks or leaves to its fallback: one kernel to bring serves both",
     RAISES: "a kernel whose body only raises an error: the backend must bring its own",
+    REFUSES: "an error on purpose: the backend's own kernel raises it, or the operator is only for tensors of other layouts (sparse, nested, ...)",
     NOTHING: "not at all",
     UNTOLD: "this source does not show it",
 }
+_LACKS = (RAISES, NOTHING, FALLBACK, UNTOLD)  # what --missing lists: a form that waits comes with the one that it waits for
 _AFTER_BACKENDS = "BackendSelect"
 
 
@@ -44,6 +50,8 @@ class Served:
     how: str
     words: str  # of the computed table
     build: tuple[str, ...] = ()
+    through: str = ""  # the form that it waits for
+    forms: tuple[str, ...] = ()  # those that wait for this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,7 @@ class BackendCoverage:
     key: str
     counts: Mapping[str, int]
     operators: tuple[Served, ...]
+    elsewhere: Landmark | None = None  # where the kernels are that this source does not show
 
     @property
     def total(self) -> int:
@@ -68,11 +77,12 @@ def coverage(
     missing: bool = False,
     namespace: str = "aten",
     listed: Callable[[], Iterable[str]] = tuple,
+    elsewhere: Mapping[str, Landmark] | None = None,
 ) -> tuple[BackendCoverage, ...]:
     """The coverage of one backend, or of every backend that the atlas knows, from rows of a list or, telling fallbacks that are
-    registered like kernels apart as well, from whole operators. `core`: only operators of the core set;
+    registered like kernels, errors and forms that wait for another apart as well, from whole operators. `core`: only operators of the core set;
     `missing`: list only what has neither a kernel nor a composite, or none that this source shows. `listed`: gives the
-    names of all dispatch keys of the release. Raises UsageError for a backend that there is not, NotFound when there is nothing to count.
+    names of all dispatch keys of the release; `elsewhere`: the landmarks of devices whose kernels another repository has. Raises UsageError for a backend that there is not, NotFound when there is nothing to count.
     """
     known = tuple(rows)
     chosen = [r for r in known if (not namespace or r.namespace == namespace) and (not core or "core" in r.tags)]
@@ -81,7 +91,8 @@ def coverage(
     if core and not chosen:
         raise NotFound("no operator of this release is tagged core", hint="leave --core out: all operators are counted then")
     wanted = backends(known) if backend is None else (_named(backend, known, listed),)
-    return tuple(_of_backend(chosen, key, missing=missing) for key in wanted)
+    by_name = {row.name: row for row in known if isinstance(row, Operator)}
+    return tuple(_of_backend(chosen, key, by_name, elsewhere or {}, missing=missing) for key in wanted)
 
 
 def backends(rows: Sequence[OperatorRow | Operator]) -> tuple[str, ...]:
@@ -111,36 +122,19 @@ def _named(backend: str, rows: Sequence[OperatorRow | Operator], listed: Callabl
     raise UsageError(f"this release has no dispatch key {backend!r}", hint=f"did you mean {', '.join(meant)}?\n{hint}" if meant else hint)
 
 
-def _of_backend(rows: list[OperatorRow | Operator], key: str, *, missing: bool) -> BackendCoverage:
+def _of_backend(rows: list[OperatorRow | Operator], key: str, by_name: Mapping[str, Operator], elsewhere: Mapping[str, Landmark], *, missing: bool) -> BackendCoverage:
     counts = dict.fromkeys(HOW, 0)
-    served: list[Served] = []
+    found: dict[str, Served] = {}
+    forms: dict[str, list[str]] = {}
     for row in rows:
         words = row.dispatch.get(key, "")
-        how = OUTCOMES.get(words, UNTOLD)
-        if how == OWN and _calls_fallback(row, key):
-            how = FALLBACK
-        elif _only_raises(row, key):
-            how = RAISES
+        how, through = serving.served(by_name[row.name], key, by_name, elsewhere) if row.name in by_name else (OUTCOMES.get(words, UNTOLD), "")
         counts[how] += 1
-        if not missing or how in (RAISES, NOTHING, FALLBACK, UNTOLD):
-            served.append(Served(row.name, how, words, row.build))
-    return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(served))
-
-
-def _calls_fallback(row: OperatorRow | Operator, key: str) -> bool:
-    """Whether what is registered for a key is the backend's fallback, as MPSFallback.mm does; only whole operators know."""
-    registrations: Iterable[Registration] = getattr(row, "registrations", ())
-    return any(r.key == key and r.active and "backend fallback" in r.rule for r in registrations)
-
-
-def _only_raises(row: OperatorRow | Operator, key: str) -> bool:
-    """Whether the kernel of a key is one that only raises; only whole operators know. A key that no chain was made for shares
-    the kernel of another one that the dispatcher serves in the same words, unless each has its own.
-    """
-    chains: Mapping[str, Chain] = getattr(row, "kernels", {})
-    if key in chains or OUTCOMES.get(row.dispatch.get(key, "")) not in (DEFAULT, COMPOSITE):
-        return key in chains and chains[key].only_raises
-    return any(chain.only_raises for other, chain in chains.items() if row.dispatch.get(other) == row.dispatch[key])
+        found[row.name] = Served(row.name, how, words, row.build, through)
+        if through:
+            forms.setdefault(through, []).append(row.name)
+    listed = [replace(s, forms=tuple(forms.get(s.name, ()))) for s in found.values() if not missing or s.how in _LACKS]
+    return BackendCoverage(key, {how: n for how, n in counts.items() if n or how in (OWN, NOTHING)}, tuple(listed), elsewhere.get(device_of_key(key)))
 
 
 def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:
@@ -153,20 +147,31 @@ def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:
         yield f"{backend.key:<{width}}  {numbers}  {backend.total:>9,}"
     yield ""
     yield from (f"{how:<9}  {SAYS[how]}" for how in shown)
+    for mark in dict.fromkeys(backend.elsewhere for backend in found if backend.elsewhere):
+        yield f"\n{said_elsewhere(mark)}: {mark.path}:{mark.line}"
     if len(found) == 1:
+        if waits := found[0].counts.get(WAITS, 0):
+            brings = sum(found[0].counts.get(how, 0) for how in (RAISES, NOTHING, FALLBACK))
+            yield f"\nto bring: {brings:,} kernel{'s' * (brings != 1)} of {found[0].key}; with them comes what waits: {waits:,} further form{'s' * (waits != 1)}"
         yield ""
         for served in found[0].operators:
-            note = f"  ({', '.join(served.build)})" if served.build else ""
-            yield f"{served.how:<9}  {served.name}{note}"
+            yield f"{served.how:<9}  {served.name}{_note(served)}"
+
+
+def _note(served: Served) -> str:
+    waits = f"once {served.through} has a kernel" if served.through else ""
+    serves = f"its kernel serves {', '.join(served.forms)} too" if served.forms else ""
+    told = "; ".join(filter(None, (", ".join(served.build), waits, serves)))
+    return f"  ({told})" if told else ""
 
 
 def csv_text(found: Sequence[BackendCoverage]) -> str:
-    """The coverage as CSV, with the columns backend, operator, how, words."""
+    """The coverage as CSV, with the columns backend, operator, how, outcome, build, through."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("backend", "operator", "how", "outcome", "build"))
+    writer.writerow(("backend", "operator", "how", "outcome", "build", "through"))
     for backend in found:
-        writer.writerows((backend.key, s.name, s.how, s.words, " ".join(s.build)) for s in backend.operators)
+        writer.writerows((backend.key, s.name, s.how, s.words, " ".join(s.build), s.through) for s in backend.operators)
     return out.getvalue()
 
 
@@ -176,7 +181,8 @@ def records(found: Sequence[BackendCoverage]) -> list[dict[str, object]]:
         {
             "backend": backend.key,
             "counts": dict(backend.counts),
-            "operators": [{"name": s.name, "how": s.how, "outcome": s.words, "build": list(s.build)} for s in backend.operators],
+            "elsewhere": asdict(backend.elsewhere) if backend.elsewhere else None,
+            "operators": [{"name": s.name, "how": s.how, "outcome": s.words, "build": list(s.build), "through": s.through, "forms": list(s.forms)} for s in backend.operators],
         }
         for backend in found
     ]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.backend import in_order
 from cartographer.model.dispatch import by_outcome
-from cartographer.query import export, operators, where_text
+from cartographer.query import elsewhere, export, operators, where_text
 from cartographer.query.ink import short
 from cartographer.query.where import Descent, main_step, not_found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
+    from cartographer.model.atlas import Landmark
     from cartographer.model.location import Location
     from cartographer.model.operator import Autograd, Operator, Registration
     from cartographer.query.ink import Ink
@@ -29,13 +30,15 @@ def find(reader: Reader, text: str) -> tuple[Named, tuple[Operator, ...]]:
     return named, tuple(reader.operator(name) for name in named.names)
 
 
-def text(named: Named, found: tuple[Operator, ...], ink: Ink) -> Iterator[str]:
-    """The answer as lines for people, overload by overload. Of many overloads the first is shown in full, the others by schema."""
+def text(named: Named, found: tuple[Operator, ...], ink: Ink, fetched: Collection[Landmark] = ()) -> Iterator[str]:
+    """The answer as lines for people, overload by overload. Of many overloads the first is shown in full, the others by schema. `fetched`: the
+    backends whose kernels another repository has.
+    """
     if not named.exact:
         yield ink.faint(f"# {named.said}")
     for through in named.through:
         yield f"{ink.place(f'{through.path}:{through.line}')}  {through.name}"
-    yield from one(found[0], ink)
+    yield from one(found[0], ink, fetched)
     if len(found) > 1:
         yield ""
         yield ink.strong(f"{len(found) - 1} more overload{'s' * (len(found) > 2)}") + ink.faint(" (show one by its full name)")
@@ -43,7 +46,7 @@ def text(named: Named, found: tuple[Operator, ...], ink: Ink) -> Iterator[str]:
             yield f"  {operator.schema}"
 
 
-def one(o: Operator, ink: Ink) -> Iterator[str]:
+def one(o: Operator, ink: Ink, fetched: Collection[Landmark] = ()) -> Iterator[str]:
     """Everything about one overload, as lines for people."""
     yield ink.strong(o.schema)
     yield from _rows("declared", _declaration(o, ink))
@@ -55,6 +58,7 @@ def one(o: Operator, ink: Ink) -> Iterator[str]:
                                 for layer in o.layers if layer.acts])  # fmt: skip
     yield from _rows("registered", [_registration(r, ink) for r in o.registrations])
     yield from _rows("served by", [f"{outcome}: {', '.join(keys)}" for outcome, keys in by_outcome(o.dispatch)])
+    yield from _rows("elsewhere", [elsewhere.line(mark, ink) for mark in fetched])
     for backend in in_order(o.kernels):
         yield from _rows(backend, _kernel(o, backend, ink))
     if o.autograd:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound, UsageError
-from cartographer.model.backend import in_order
+from cartographer.model.atlas import said_elsewhere
+from cartographer.model.backend import device_of_key, in_order
 from cartographer.model.operator import Status
-from cartographer.query import operators
+from cartographer.query import elsewhere, operators
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cartographer.model.atlas import Landmark
     from cartographer.model.operator import Chain, Step
     from cartographer.query.operators import Named
     from cartographer.query.reverse import Backwards
@@ -46,6 +48,7 @@ class Where:
     named: Named
     descents: tuple[Descent, ...]
     backend: str | None = None
+    elsewhere: Landmark | None = None  # the repository that has the backend's kernels, where it is not this one
 
 
 def where(reader: Reader, text: str, backend: str | None = None) -> Where | Backwards:
@@ -63,7 +66,8 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
             return back
         raise not_found(reader, text)
     whole = [reader.routes(name) for name in named.names]
-    return Where(text, named, _descents(whole, chosen), chosen)
+    fetched = None if chosen is None else elsewhere.of_keys(reader, (chosen,)).get(device_of_key(chosen))
+    return Where(text, named, _descents(whole, chosen, fetched), chosen, fetched)
 
 
 def _check_alone(reader: Reader, text: str) -> None:
@@ -132,7 +136,7 @@ def _switches(steps: Sequence[Step]) -> bool:
     return sides[-2:] == ["calls", "stub"]
 
 
-def _descents(whole: Sequence[Routes], backend: str | None) -> tuple[Descent, ...]:
+def _descents(whole: Sequence[Routes], backend: str | None, fetched: Landmark | None) -> tuple[Descent, ...]:
     """Chains of these overloads, equal ones taken together; backend by backend, resolved ones first."""
     found: dict[tuple[Chain, tuple[str, ...]], list[str]] = {}
     served: dict[str, str] = {}
@@ -144,18 +148,20 @@ def _descents(whole: Sequence[Routes], backend: str | None) -> tuple[Descent, ..
                 if key in operator.dispatch:
                     served.setdefault(key, operator.dispatch[key])
         if backend is not None and backend not in operator.kernels:
-            by_chain[_no_chain(operator, backend)] = [backend]
+            by_chain[_no_chain(operator, backend, fetched)] = [backend]
         for chain, keys in by_chain.items():
             found.setdefault((chain, tuple(keys)), []).append(operator.name)
     return tuple(Descent(tuple(names), keys, chain, tuple((key, served[key]) for key in keys if key in served))
                  for (chain, keys), names in found.items())  # fmt: skip
 
 
-def _no_chain(operator: Routes, backend: str) -> Chain:
+def _no_chain(operator: Routes, backend: str, fetched: Landmark | None) -> Chain:
     """What the dispatch table says about a backend for which no chain was traced."""
     from cartographer.model.operator import Chain
 
     outcome = operator.dispatch.get(backend)
+    if outcome == "missing" and fetched:
+        return Chain(Status.UNRESOLVED, f"nothing is registered for {backend} in this source: {said_elsewhere(fetched)} ({fetched.path}:{fetched.line})")
     if outcome == "missing":
         return Chain(Status.NONE, f"nothing is registered for {backend}: the call raises an error")
     if outcome is not None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from cartographer.query import export
@@ -25,6 +26,7 @@ def _down(answer: Where, deep: Callable[[Descent], list[dict[str, Any]]] | None)
         "kind": "operators", "asked": answer.asked, "said": answer.named.said, "exact": answer.named.exact, "backend": answer.backend,
         "through": [{"symbol": t.name, "path": t.path, "line": t.line} for t in answer.named.through],
         "operators": list(answer.named.names),
+        "elsewhere": asdict(answer.elsewhere) if answer.elsewhere else None,
         "answers": [
             {"operators": list(d.names), "backends": list(d.backends), "served": dict(d.served),
              "main": export.step(d.main) if d.main else None} | export.chain(d.chain) | ({"deep": deep(d)} if deep else {})

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cartographer.model.atlas import said_elsewhere
 from cartographer.model.backend import MAIN
 from cartographer.model.operator import Status
+from cartographer.query.elsewhere import line
 from cartographer.query.ink import short
 from cartographer.query.where import Where
 
@@ -52,6 +54,8 @@ def _down(answer: Where, ink: Ink, *, everything: bool, deep: Deep | None) -> It
             yield _line(descent, ink)
         if len(rest) > _LINES:
             yield ink.faint(f"# and {len(rest) - _LINES} more")
+    if answer.elsewhere and not any(said_elsewhere(answer.elsewhere) in (d.chain.reason or "") for d in answer.descents):
+        yield ink.faint("# ") + line(answer.elsewhere, ink)
 
 
 def _main_ones(answer: Where) -> tuple[Descent, ...]:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.model.atlas import COMMANDS
+from cartographer.model.atlas import COMMANDS, elsewhere
 from cartographer.model.operator import Origin
 from cartographer.model.schema import FunctionSchema, SchemaError
 from cartographer.model.source import SourceKind
@@ -122,7 +122,7 @@ class Catalog:
     def letters(self) -> dict[str, tuple[str, ...]]:
         """The letter in each column of the coverage matrix, by the operator's full name; the matrix, its data and every page use them."""
         keys = [column.key for column in self.columns]
-        return {op.name: coverage.letters(op, keys) for op in self.operators}
+        return {op.name: coverage.letters(op, keys, self.by_name, self.elsewhere) for op in self.operators}
 
     @cached_property
     def in_order(self) -> tuple[Operator, ...]:
@@ -163,6 +163,11 @@ class Catalog:
         for landmark in self.landmarks:
             found[landmark.subject].append(landmark)
         return {subject: tuple(rows) for subject, rows in found.items()}
+
+    @cached_property
+    def elsewhere(self) -> dict[str, Landmark]:
+        """The lines that name the repositories which have a backend's kernels in place of this one, by device."""
+        return elsewhere(self.landmarks)
 
     @cached_property
     def owners(self) -> tuple[Landmark, ...]:

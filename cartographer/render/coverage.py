@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cells of the coverage matrix: which backend answers an operator and how, as one letter.
 
-The words are those of the dispatcher's own dump (`Dispatcher::dumpComputedTable`), as the export has them.
+Where a kernel only raises, or waits for that of another form, that is said instead of what the dispatcher's table has.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OUTCOMES, OWN
+from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OWN
 from cartographer.model.operator import Origin
+from cartographer.model.serving import RAISES, REFUSES, WAITS, served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from cartographer.model.operator import Operator
 
@@ -33,12 +34,13 @@ SIGNS = (
     Sign("D", "d", "default kernel for any backend"),
     Sign("C", "c", "composed of other operators"),
     Sign("f", "f", "a fallback answers, or lets the call fall through"),
+    Sign("w", "w", "waits: the build writes it around another form (mostly out=), which has no kernel there"),
+    Sign("e", "e", "a kernel that only raises an error"),
 )
 NONE = Sign("", "", "none: the call raises an error")
 _BY_LETTER = {sign.letter: sign for sign in SIGNS} | {"": NONE}
 
-_OF_WAY = {OWN: "K", DEFAULT: "D", COMPOSITE: "C", FALLBACK: "f", NOTHING: ""}
-_LETTER = {words: _OF_WAY[way] for words, way in OUTCOMES.items()}
+_LETTER = {OWN: "K", DEFAULT: "D", COMPOSITE: "C", FALLBACK: "f", WAITS: "w", RAISES: "e", REFUSES: "e", NOTHING: ""}
 
 _GROUPS = (
     ("CPU", "CUDA", "MPS", "XPU", "Meta"),
@@ -77,11 +79,12 @@ def columns(operators: Iterable[Operator]) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def letters(operator: Operator, keys: Sequence[str]) -> tuple[str, ...]:
-    """The letter for each key: `K`, `S`, `D`, `C`, `f`, or nothing; `?` when the dispatcher's answer is not known."""
-    served = operator.dispatch
+def letters(operator: Operator, keys: Sequence[str], operators: Mapping[str, Operator], elsewhere: Collection[str] = ()) -> tuple[str, ...]:
+    """The letter for each key: `K`, `S`, `D`, `C`, `f`, `w`, `e`, or nothing; `?` when the dispatcher's answer is not known. `operators`: all
+    of the release by name, for the forms that are made of one another; `elsewhere`: devices whose kernels another repository has.
+    """
     structured = {r.key for r in operator.registrations if r.active and r.origin is Origin.STRUCTURED}
-    found = [_LETTER.get(served.get(key, ""), "?") for key in keys]
+    found = [_LETTER.get(served(operator, key, operators, elsewhere).how, "?") for key in keys]
     return tuple(["S" if letter == "K" and key in structured else letter for letter, key in zip(found, keys, strict=True)])
 
 

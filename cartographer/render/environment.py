@@ -112,7 +112,7 @@ def create(compiled: BytecodeCache | None = None) -> Environment:
     )
     environment.globals.clear()  # no template asks for a range or a cycler, and each page would copy them all
     environment.filters.update(
-        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural, signs=signs, attribute=attribute, shared=shared, join=joined, parted=parted,
+        receipt=receipt, receipts=receipts, thousands=thousands, href=urls.href, svg=Markup, soft=soft, plural=plural, whole=whole, signs=signs, attribute=attribute, shared=shared, join=joined, parted=parted,
         way=lambda address, page: urls.relative(page, address),
     )
     return environment
@@ -123,14 +123,25 @@ _BARE = re.compile(r"[\w:/.#%@+,~-]+").fullmatch
 
 
 @lru_cache(maxsize=1 << 15)
-def receipt(place: Receipt | None) -> Markup:
-    """A receipt (the place where a statement was read) as a link to the pinned line; as plain text for generated files."""
+def receipt(place: Receipt | None, narrow: bool = False) -> Markup:
+    """A receipt (the place where a statement was read) as a link to the pinned line; as plain text for generated files. `narrow`: in a column
+    that may be narrower than the text.
+    """
     if place is None:
         return _NOTHING
+    text = whole(place.text) if narrow else escape(place.text)
     if place.url is None:
-        return Markup(f"<span class=r>{escape(place.text)}</span>")  # noqa: S704 - escaped
+        return Markup(f"<span class=r>{text}</span>")  # noqa: S704 - escaped
     sign = "" if _BARE(place.url) else '"'  # most attributes need no quotes
-    return Markup(f"<a href={sign}{escape(place.url)}{sign}>{escape(place.text)}</a>")  # noqa: S704 - escaped
+    return Markup(f"<a href={sign}{escape(place.url)}{sign}>{text}</a>")  # noqa: S704 - escaped
+
+
+_LINE = re.compile(r"(?<=[\w/.+-]{12}):\d+(?:-\d+)?(?![\w:])")
+
+
+def whole(text: str) -> Markup:
+    """A text whose numbers of lines stay in one piece: a long name of a file is broken in itself or before the colon, never inside of `:123`."""
+    return Markup(_LINE.sub(r"<span>\g<0></span>", str(escape(text))))  # noqa: S704 - escaped before the pieces are marked
 
 
 def attribute(value: str, name: str = "href") -> Markup:

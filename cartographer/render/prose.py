@@ -141,7 +141,8 @@ def inline(site: Site, answer: Answer, root: str, kind: str) -> Markup:
     """The HTML of one anchor within a sentence."""
     if answer.stale:
         return _stale(site, answer)
-    shown = Markup("<code>{}</code>").format(answer.text) if kind in ("op", "symbol", "path", "binding", "kernel", "node") and answer.text else escape(answer.text)
+    named = kind in ("op", "symbol", "path", "binding", "kernel", "node") or (kind == "compiled" and answer.path)
+    shown = Markup("<code>{}</code>").format(answer.text) if named and answer.text else escape(answer.text)
     if kind == "count":
         return Markup('<a class=count href="#{}" title="{}">{}</a>').format(count_anchor(answer), answer.receipt, answer.text)
     address = address_of(site, answer)

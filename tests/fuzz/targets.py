@@ -30,6 +30,7 @@ from cartographer.codegen import sources as generators
 from cartographer.codegen.files import generated_files
 from cartographer.compare.operators import compare
 from cartographer.compare.rows import operator_list
+from cartographer.contributing.elsewhere import elsewhere
 from cartographer.declare import declarations, deprecated, derivatives, native_functions, tags
 from cartographer.dispatch import collect
 from cartographer.dispatch.build import Build
@@ -47,7 +48,8 @@ from cartographer.guide.anchors import Resolver
 from cartographer.history import commits, kept, patch, raw, slices
 from cartographer.link import operators as link
 from cartographer.model.fact import FileFacts, MacroDefinition
-from cartographer.model.location import Language
+from cartographer.model.location import Language, Location
+from cartographer.model.operator import Operator, Origin
 from cartographer.model.schema import FunctionSchema, SchemaError
 from cartographer.model.schema_text import printed
 from cartographer.model.source import SourceInfo, SourceKind
@@ -75,7 +77,9 @@ PYTHON = [b"def f(a, *b, c=1, **d):\n    ", b"class A(B):\n    ", b"@register(",
           b"lib.impl(", b"torch.ops.aten.", b"[x for x in ", b"{**a}", b'f"{a}"', b"if TYPE_CHECKING:\n", b"try:\n    ", b"except:\n    ", b"a[b:c]", b"** 99999", b"'a' * 10**9", b"range(10**12)",
           b"match a:\n    case b:\n        ", b"async ", b"with a as b:\n    ", b"global a\n", b"del a\n", b"a: int = 1\n", b"1 << 99999999"]  # fmt: skip
 CMAKE = [b"if(A)\n", b"elseif(B)\n", b"endif()\n", b"foreach(a IN LISTS b)\n", b"set(a ${b})\n", b"list(APPEND a ", b'file(GLOB a "*.cpp")\n', b"${a}", b"append_filelist(", b'option(A "" ON)\n',
-         b"cmake_dependent_option(", b"include(a.cmake)\n", b"add_subdirectory(", b"[==[", b"]==]", b"function(a)\n", b"NOT ", b" AND ", b" STREQUAL ", b'MATCHES "', b"-DA=1"]  # fmt: skip
+         b"cmake_dependent_option(", b"include(a.cmake)\n", b"add_subdirectory(", b"[==[", b"]==]", b"function(a)\n", b"NOT ", b" AND ", b" STREQUAL ", b'MATCHES "', b"-DA=1", b"if(USE_XPU)\n",
+         b"execute_process(COMMAND git clone ${u} ${d})\n", b"set(u https://a.b/c)\n", b"add_subdirectory(${d})\n", b'file(READ "${R}/third_party/a.txt" c)\n',
+         b"execute_process(COMMAND git checkout ${c} WORKING_DIRECTORY ${d})\n"]  # fmt: skip
 CMAKE_SEED = b"""option(USE_A "a" ON)
 cmake_dependent_option(USE_B "b" ON "USE_A;NOT APPLE" OFF)
 include(a.cmake)
@@ -269,6 +273,8 @@ def try_cmake(data: bytes) -> None:
     for path in ("a.cpp", "caffe2/b.cu"):
         build.needs(path, ("A && defined(B)",))
         build.terms(path, ("A && defined(B)",))
+    text = data.decode("utf-8", "replace")
+    list(elsewhere((Operator("aten::f", "f()", Origin.YAML, Location("y", 1), dispatch={"A": "kernel", "XPU": "missing"}),), {"caffe2/CMakeLists.txt": f"# clone\n{text}", "third_party/a.txt": "abc1"}))
 
 
 def try_conditions(data: bytes) -> None:

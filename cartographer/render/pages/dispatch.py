@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.atlas import said_elsewhere
+from cartographer.model.backend import device_of_key
 from cartographer.model.dispatch import by_outcome
 from cartographer.model.operator import Origin, Status
 from cartographer.render.pages.frame import Receipt, at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from cartographer.model.atlas import Landmark
     from cartographer.model.operator import Operator, Registration
     from cartographer.render.site import Site
 
@@ -107,7 +110,7 @@ def letter_of(rule: Receipt, letters: dict[str, Receipt]) -> str:
 def _note(registration: Registration, unresolved: str | None) -> str:
     words = []
     if not registration.active:
-        words.append("overridden by a later registration")
+        words.append("overridden")
     if registration.boxed:
         words.append("boxed")
     if registration.build:
@@ -120,3 +123,17 @@ def _note(registration: Registration, unresolved: str | None) -> str:
 def outcomes_of(dispatch: Mapping[str, str]) -> tuple[KeysOf, ...]:
     """The runtime keys grouped by what serves them, in the dispatcher's words."""
     return tuple([KeysOf(outcome, keys) for outcome, keys in by_outcome(dispatch)])
+
+
+def elsewhere_of(site: Site, keys: Iterable[str]) -> tuple[tuple[str, Receipt], ...]:
+    """What is to be said of the backends among these keys whose kernels another repository has, each with the line that names it."""
+    return tuple([(said_elsewhere(mark), site.receipt(mark.path, mark.line)) for mark in _elsewhere(site, keys)])
+
+
+def named_elsewhere(site: Site, keys: Iterable[str]) -> tuple[str, ...]:
+    """The same in short, the last name of each repository: the list of operators has the rest."""
+    return tuple([f"{mark.subject}: {mark.text.split()[0].rpartition('/')[2].removesuffix('.git')}" for mark in _elsewhere(site, keys)])
+
+
+def _elsewhere(site: Site, keys: Iterable[str]) -> tuple[Landmark, ...]:
+    return tuple([mark for device in dict.fromkeys(map(device_of_key, keys)) if (mark := site.catalog.elsewhere.get(device))])

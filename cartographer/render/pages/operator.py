@@ -10,7 +10,7 @@ from cartographer.model.operator import Origin, Status
 from cartographer.render import coverage, urls
 from cartographer.render.pages.chains import ChainView, Shown, chains_of
 from cartographer.render.pages.descent import Floor, backend_of, descent_of
-from cartographer.render.pages.dispatch import KeysOf, RegistrationRow, outcomes_of, rows_of
+from cartographer.render.pages.dispatch import KeysOf, RegistrationRow, named_elsewhere, outcomes_of, rows_of
 from cartographer.render.pages.frame import Link, Page, Receipt
 from cartographer.render.pages.kernel_sizes import KernelSizes, kernel_sizes
 from cartographer.render.pages.passport import Fact, facts_of, lead_of
@@ -78,6 +78,7 @@ class OperatorPage:
     registries: tuple[tuple[str, tuple[RegistryRow, ...]], ...]  # by registry
     sizes: KernelSizes | None
     receipts: tuple[tuple[str, Receipt], ...]  # rules of generators, by letter
+    elsewhere: tuple[Link, ...]  # to what is said of backends whose kernels another repository has
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ def build(site: Site, key: str) -> Page:
         registries=registries_of(site, operators),
         sizes=kernel_sizes(site, main, seen.chains.linked),
         receipts=tuple(seen.letters.items()),
+        elsewhere=tuple([Link(text, f"{urls.OPERATORS}#elsewhere") for text in named_elsewhere(site, main.dispatch)]),
     )
     floors = tuple(floor.number for floor in first.floors)
     return Page(

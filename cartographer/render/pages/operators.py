@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.operator import Origin
 from cartographer.render import coverage, urls
+from cartographer.render.pages.dispatch import elsewhere_of
 from cartographer.render.pages.frame import Link, Page, Receipt
 from cartographer.render.site import short_name
 
@@ -45,7 +46,7 @@ class Profile:
     default: int
     composed: int
     none: int
-    total: int
+    total: int  # with those of which it is not known
 
     @property
     def shares(self) -> tuple[tuple[str, str], ...]:
@@ -66,6 +67,7 @@ class Sheet:
     groups: tuple[bool, ...]  # whether a column starts a group, for the cells that many rows share
     profiles: tuple[Profile, ...]
     signs: tuple[Sign, ...]
+    elsewhere: tuple[tuple[str, Receipt], ...]  # of backends whose kernels another repository has
     data: str
 
 
@@ -90,6 +92,7 @@ def build(site: Site, number: int) -> Page:
         groups=tuple(column.starts_group for column in site.catalog.columns),
         profiles=_profiles(site) if number == 1 else (),
         signs=(*coverage.SIGNS, coverage.NONE),
+        elsewhere=elsewhere_of(site, [column.key for column in site.catalog.columns]),
         data=DATA,
     )
     which = "" if len(sheets) == 1 else f", {_span(sheets[number - 1])}"
@@ -160,8 +163,7 @@ def _profiles(site: Site) -> tuple[Profile, ...]:
             continue
         letters = [row[number] for row in site.catalog.letters.values()]
         own, default, composed = letters.count("K") + letters.count("S"), letters.count("D"), letters.count("C")
-        none = letters.count("") + letters.count("f")
-        total = own + default + composed + none
-        if total:
-            found.append(Profile(column.label, own, default, composed, none, total))
+        none = sum(letter in ("", "f", "w", "e") for letter in letters)
+        if own + default + composed + none:
+            found.append(Profile(column.label, own, default, composed, none, len(letters)))
     return tuple(found)

@@ -32,6 +32,7 @@ _NAMES = {
 }  # fmt: skip
 _FEW = 2  # files of tests that are named
 _LISTED = {"named": _FEW, "decompositions": 1}  # of which a page names so many and counts the rest
+_LEFT_OUT = ("public", "sharding")  # the same place as its documentation, which the descent has; a line for each overload, in `guide --places`
 _OWN = ("entry", "kernel", "registration")
 
 
@@ -51,7 +52,7 @@ def registries_of(site: Site, operators: Sequence[Operator]) -> tuple[tuple[str,
 def _marks(site: Site, operators: Sequence[Operator]) -> Iterator[tuple[Landmark, str]]:
     known = site.catalog.landmarks_of
     marks = (mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in operators) for mark in known.get(subject, ()))
-    own = [mark for mark in marks if mark.kind != "public"]  # the same place as its documentation; the descent has it
+    own = [mark for mark in marks if mark.kind not in _LEFT_OUT]
     yield from ((mark, mark.text) for mark in own if mark.kind not in _LISTED)
     for kind, most in _LISTED.items():
         yield from _first([mark for mark in own if mark.kind == kind], most)

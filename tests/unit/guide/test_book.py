@@ -9,6 +9,7 @@ import pytest
 
 from cartographer.errors import NotFound
 from cartographer.guide import book, places, terminal
+from cartographer.guide.anchors import Resolver
 from cartographer.model.atlas import Landmark
 from cartographer.model.location import Location
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
@@ -185,6 +186,21 @@ def test_what_differs_from_release_to_release_is_looked_up(told):
     assert answers["path:test/newer.py torch/_torch_docs.py"].text == DOCS
     assert [s.anchor for s in read.gone] == ["saved:nothing", "shape:none", "path:test/new.py test/old.py"]
     assert answers["path:test/new.py test/old.py"].text == "test/new.py"
+
+
+def test_what_is_compiled_on_first_use_is_looked_up():
+    """The jiterator came with 1.11: before it, an operator's own way has no such string."""
+    place = ("aten/src/ATen/native/cuda/UnarySpecialOpsKernel.cu",)
+    loop = Step("device", "lambda", *place, 153, "runs in gpu_kernel")
+    text = Step("device", "sigmoid_string", *place, 129, "compiled at run time, runs in jitted_gpu_kernel", "at::isComplexType(common_dtype)")
+    entry = Step("entry", "at::native::sigmoid_kernel_cuda", *place, 124)
+    for steps, told in (((entry, loop, text), ("sigmoid_string", 129)), ((entry, loop), ("nothing", 0))):
+        op = Operator("aten::sigmoid", "aten::sigmoid(Tensor a) -> Tensor", Origin.YAML, Location("y", 1), kernels={"CUDA": Chain(Status.RESOLVED, None, steps)})
+        reader = SimpleNamespace(group=lambda *_, op=op: (op,), info=lambda: SimpleNamespace(source=SimpleNamespace(kind=SourceKind.DIRECTORY)))
+        resolver = Resolver(reader, ())
+        answer = resolver.answer("compiled", "sigmoid:CUDA")
+        assert (answer.text, answer.line) == told
+        assert resolver.answer("compiled", "sigmoid:MPS").stale == "no MPS kernel of sigmoid is known"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from cartographer.errors import NotFound, UsageError
+from cartographer.model.atlas import Landmark
 from cartographer.model.location import Location
 from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
@@ -90,7 +91,7 @@ def test_the_three_forms_say_the_same():
     lines = list(table_lines(found))
     assert "MPS" in lines[1]
     assert "fallback   aten::svd" in lines
-    assert csv_text(found).splitlines()[:2] == ["backend,operator,how,outcome,build", "MPS,aten::mm,kernel,kernel,"]
+    assert csv_text(found).splitlines()[:2] == ["backend,operator,how,outcome,build,through", "MPS,aten::mm,kernel,kernel,,"]
     (record,) = json.loads(json_text(found))
     assert record["counts"] == {"kernel": 1, "default": 1, "composite": 1, "fallback": 1, "missing": 0, "not told": 1}
 
@@ -103,7 +104,7 @@ def test_a_registered_fallback_is_no_kernel():
 
 
 def test_a_default_kernel_that_only_raises_serves_nobody():
-    """`convolution_overrideable`: whoever brings a backend must register it."""
+    """`convolution_overrideable`: whoever brings a backend must register it. A backend that registers an error of its own has said what it wants."""
     alone = Chain(Status.RESOLVED, None, (Step("entry", "at::native::f", "a.cpp", 1, ONLY_RAISES),))
     works = Chain(Status.RESOLVED, None, (Step("entry", "at::native::g", "a.cpp", 9),))
     default, own = "default backend kernel", "kernel"
@@ -113,5 +114,84 @@ def test_a_default_kernel_that_only_raises_serves_nobody():
     )  # fmt: skip
     everywhere = row("aten::full", CPU=default, CUDA=default, XPU=default, PrivateUse1=default)
     found = {backend.key: [served.how for served in backend.operators if served.name == "aten::f"] for backend in coverage([operator, everywhere])}
-    assert found == {"CPU": ["raises"], "CUDA": ["kernel"], "XPU": ["raises"], "PrivateUse1": ["raises"]}
+    assert found == {"CPU": ["raises"], "CUDA": ["kernel"], "XPU": ["refuses"], "PrivateUse1": ["raises"]}
     assert [served.name for served in coverage([operator], "PrivateUse1", missing=True)[0].operators] == ["aten::f"]
+
+
+def operator(name, dispatch, registrations=(), **more):
+    return Operator(f"aten::{name}", f"{name}()", Origin.YAML, Location("x", 1), registrations=registrations, dispatch=dispatch, **more)
+
+
+def test_an_error_that_is_the_right_answer_is_nothing_to_bring():
+    """`crow_indices` of a dense tensor: the operator is for tensors of another layout, for which alone it has kernels."""
+    alone = Chain(Status.RESOLVED, None, (Step("entry", "at::native::f", "a.cpp", 1, ONLY_RAISES),))
+    works = Chain(Status.RESOLVED, None, (Step("entry", "at::native::g", "a.cpp", 9),))
+    default = "default backend kernel"
+    keys = {"CPU": default, "SparseCPU": default, "SparseCsrCPU": "kernel", "SparseCsrMPS": default, "PrivateUse1": default}
+    crow = operator("crow_indices", keys, kernels={"CPU": alone, "SparseCPU": alone, "SparseCsrCPU": works})
+    (found,) = coverage([crow], "PrivateUse1", missing=True)
+    assert (found.counts["refuses"], found.counts.get("raises", 0), found.operators) == (1, 0, ())
+    told = {backend.key: backend.operators[0].how for backend in coverage([crow])}
+    assert told == {"CPU": "refuses", "SparseCPU": "refuses", "SparseCsrMPS": "raises", "PrivateUse1": "refuses"}
+
+
+def structured(key="CompositeExplicitAutogradNonFunctional"):
+    return (Registration(key, "at::meta::structured_add", Origin.STRUCTURED),)
+
+
+OWN, MADE = "kernel", "default backend kernel"
+FAMILY = [
+    operator("add.Tensor", {"CPU": OWN, "MPS": MADE, "PrivateUse1": MADE}, structured(), structured_delegate="add.out"),
+    operator("add_.Tensor", {"CPU": OWN, "MPS": MADE, "PrivateUse1": MADE}, structured(), structured_delegate="add.out"),
+    operator("add.out", {"CPU": OWN, "MPS": "backend fallback", "PrivateUse1": "missing"}, structured=True),
+]
+
+
+def test_forms_that_the_build_writes_around_out_wait_for_it():
+    """The dispatcher finds a kernel for all backends, which calls out=: one kernel to bring serves the three."""
+    (new,) = coverage(FAMILY, "PrivateUse1")
+    assert {s.name: (s.how, s.through, s.forms) for s in new.operators} == {
+        "aten::add.Tensor": ("waits", "aten::add.out", ()), "aten::add_.Tensor": ("waits", "aten::add.out", ()),
+        "aten::add.out": ("missing", "", ("aten::add.Tensor", "aten::add_.Tensor")),
+    }  # fmt: skip
+    assert [s.name for s in coverage(FAMILY, "PrivateUse1", missing=True)[0].operators] == ["aten::add.out"]
+    assert coverage(FAMILY, "MPS")[0].counts["waits"] == 2, "out= is left to the fallback, and they with it"
+    assert coverage(FAMILY, "CPU")[0].counts["kernel"] == 3
+    lines = list(table_lines((new,)))
+    assert "waits      aten::add.Tensor  (once aten::add.out has a kernel)" in lines
+    assert "missing    aten::add.out  (its kernel serves aten::add.Tensor, aten::add_.Tensor too)" in lines
+    assert "\nto bring: 1 kernel of PrivateUse1; with them comes what waits: 2 further forms" in lines
+
+
+def test_a_form_whose_out_is_served_does_not_wait():
+    """`all.dims`: out= has a kernel for all backends itself."""
+    dims = operator("all.dims", {"PrivateUse1": MADE}, structured(), structured_delegate="all.dims_out")
+    out = operator("all.dims_out", {"PrivateUse1": MADE}, (Registration("CompositeExplicitAutograd", "at::native::all_dims_out_default", Origin.YAML),), structured=True)
+    assert coverage([dims, out], "PrivateUse1")[0].counts["default"] == 2
+    by_hand = operator("add.Tensor", {"PrivateUse1": MADE}, (Registration("CompositeExplicitAutograd", "at::native::add", Origin.YAML),), structured_delegate="add.out")
+    assert coverage([by_hand, FAMILY[-1]], "PrivateUse1")[0].counts["default"] == 1, "a kernel that is written by hand does not call out="
+
+
+def test_what_torchgen_adds_waits_for_what_it_is_made_of():
+    made = (Registration("CompositeExplicitAutograd", "at::native::f", Origin.GENERATED),)
+    rows = [
+        operator("bernoulli_.Tensor", {"PrivateUse1": "missing"}),
+        operator("bernoulli.Tensor", {"PrivateUse1": MADE}, made, generated_from="aten::bernoulli_.Tensor"),
+        operator("bernoulli.Tensor_out", {"PrivateUse1": MADE}, made, generated_from="aten::bernoulli_.Tensor"),
+        operator("__ilshift__.Scalar", {"PrivateUse1": OWN}),
+        operator("__lshift__.Scalar", {"PrivateUse1": "missing"}),
+        operator("__lshift__.Scalar_out", {"PrivateUse1": MADE}, made, generated_from="aten::__ilshift__.Scalar"),
+    ]
+    waits = {s.name: s.through for s in coverage(rows, "PrivateUse1")[0].operators if s.how == "waits"}
+    assert waits == {"aten::bernoulli.Tensor": "aten::bernoulli_.Tensor", "aten::bernoulli.Tensor_out": "aten::bernoulli_.Tensor",
+                     "aten::__lshift__.Scalar_out": "aten::__lshift__.Scalar"}  # fmt: skip
+
+
+def test_kernels_of_another_repository_are_not_told_to_be_missing():
+    mark = Landmark("PrivateUse1", "elsewhere", "caffe2/CMakeLists.txt", 9, "https://example.org/far at abc")
+    (found,) = coverage(FAMILY, "PrivateUse1", elsewhere={"privateuse1": mark})
+    assert (found.counts["not told"], found.counts["missing"], found.elsewhere) == (3, 0, mark)
+    assert "\nkernels of PrivateUse1 are in https://example.org/far at abc, which the build fetches: caffe2/CMakeLists.txt:9" in list(table_lines((found,)))
+    (record,) = json.loads(json_text((found,)))
+    assert record["elsewhere"]["path"] == "caffe2/CMakeLists.txt"
+    assert coverage(FAMILY, "CPU", elsewhere={"privateuse1": mark})[0].elsewhere is None

@@ -17,15 +17,15 @@ from markupsafe import Markup
 
 from cartographer.model.atlas import Landmark, Symbol
 from cartographer.model.location import Location
-from cartographer.model.operator import Chain, Operator, Origin, Status, Step
+from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
 from cartographer.render import coverage, machine, search, terrain, urls
-from cartographer.render.environment import create, receipt, soft
+from cartographer.render.environment import create, receipt, soft, whole
 from cartographer.render.figures import hand, section, svg
 from cartographer.render.figures.treemap import squarify, treemap
 from cartographer.render.frames import frame_of
 from cartographer.render.loading import load, remembered
-from cartographer.render.pages import front, operator, source
+from cartographer.render.pages import front, operator, operators, source
 from cartographer.render.pages.chains import Again, Shown, address_of, chains_of, note_of
 from cartographer.render.pages.descent import backend_of
 from cartographer.render.pages.dispatch import letter_of
@@ -33,6 +33,7 @@ from cartographer.render.pages.frame import Link, Receipt
 from cartographer.render.pages.ladder import Rung, ladder_of
 from cartographer.render.pages.operator import Seen
 from cartographer.render.site import Site
+from cartographer.render.write import to_html
 from cartographer.store import writer
 from cartographer.store.reader import Reader
 
@@ -102,9 +103,19 @@ def test_floors_in_words():
 def test_letters_of_the_matrix(small):
     mul = small.OPERATORS[0]
     wanted = ("CPU", "Meta", "MPS", "SparseCPU", "QuantizedCPU", "AutocastCUDA", "XPU")
-    assert dict(zip(wanted, coverage.letters(mul, wanted), strict=True)) == {"CPU": "S", "Meta": "K", "MPS": "", "SparseCPU": "D", "QuantizedCPU": "C", "AutocastCUDA": "f", "XPU": "?"}
+    assert dict(zip(wanted, coverage.letters(mul, wanted, {}), strict=True)) == {"CPU": "S", "Meta": "K", "MPS": "", "SparseCPU": "D", "QuantizedCPU": "C", "AutocastCUDA": "f", "XPU": "?"}
     keys = [column.key for column in coverage.columns([mul])]
     assert keys == ["CPU", "CUDA", "MPS", "Meta", "SparseCPU", "QuantizedCPU", "AutogradCPU", "AutocastCUDA"]
+
+
+def test_the_matrix_says_what_waits_for_another_form_and_what_only_raises(small):
+    made = (Registration("CompositeExplicitAutogradNonFunctional", "at::meta::structured_f", Origin.STRUCTURED),)
+    f = replace(small.OPERATORS[0], name="aten::f", registrations=made, dispatch={"XPU": "default backend kernel"}, kernels={}, structured_delegate="f.out")
+    out = replace(f, name="aten::f.out", registrations=(), dispatch={"XPU": "missing"}, structured_delegate=None)
+    assert coverage.letters(f, ("XPU",), {"aten::f": f, "aten::f.out": out}) == ("w",)
+    error = Chain(Status.RESOLVED, None, (Step("entry", "g", "a.cpp", 1, ONLY_RAISES),))
+    raises = replace(f, name="aten::g", registrations=(), kernels={"XPU": error}, structured_delegate=None)
+    assert coverage.letters(raises, ("XPU",), {}) == ("e",)
 
 
 def test_the_same_edge_is_the_same_from_both_ends_and_keeps_its_ends():
@@ -142,6 +153,8 @@ def test_what_stands_in_a_figure_is_escaped():
 def test_receipts_and_long_names_are_escaped():
     assert receipt(Receipt("<a.h>:1", 'https://x/"')) == '<a href="https://x/&#34;">&lt;a.h&gt;:1</a>'
     assert receipt(Receipt("<gen.cpp>", None)) == "<span class=r>&lt;gen.cpp&gt;</span>"
+    assert receipt(Receipt("TensorCompareKernel.cpp:123-9", "https://x"), narrow=True) == "<a href=https://x>TensorCompareKernel.cpp<span>:123-9</span></a>", "a phone breaks no number"
+    assert whole("<b>, called in aten/src/ATen/native/a.h:7") == "&lt;b&gt;, called in aten/src/ATen/native/a.h<span>:7</span>"
     assert "<x>" not in soft("a::very::long::name::of::a::function::<x>")
     with pytest.raises(Exception, match="undefined"):
         create().from_string("{{ nothing }}").render()
@@ -338,6 +351,22 @@ def test_the_innermost_symbol_is_found_behind_many_short_ones(small, tmp_path):
         catalog = load(reader)
         found = {line: symbol and symbol.name for line in (1, 5, 18, 21, 23, 25) for symbol in [catalog.symbol_at(path, line)]}
     assert found == {1: "C", 5: "f5", 18: "C", 21: None, 23: "g", 25: None}
+
+
+def test_a_backend_whose_kernels_are_elsewhere_is_told_where(small, tmp_path):
+    mark = Landmark("MPS", "elsewhere", "caffe2/CMakeLists.txt", 9, "https://x/<far>.git at abc")
+    with Reader(writer.write(small.atlas(landmarks=(mark,), paths=(*sorted(f.path for f in small.FILES), mark.path)), tmp_path)) as reader:
+        site = Site(load(reader))
+    place = site.catalog.columns.index(next(column for column in site.catalog.columns if column.key == "MPS"))
+    assert site.catalog.letters["aten::mul.Tensor"][place] == "?"
+    frame = frame_of(site, {"style.css": "s.css", "icon.svg": "i.svg", "operators.js": "o.js", "theme.js": "t.js", "atlas.js": "a.js"})
+    listed, page = (to_html(create(), frame, page).decode() for page in (operators.build(site, 1), operator.build(site, "op/mul")))
+    assert "<p class=small id=elsewhere>Kernels of MPS are in https:" in listed
+    assert "at abc, which the build fetches (<a href=https:" in listed
+    assert "/caffe2/CMakeLists.txt#L9>CMakeLists.txt:9</a>)" in listed
+    assert "<dt>elsewhere<dd><a href=../operators/index.html#elsewhere>MPS: &lt;far&gt;</a>" in page
+    (profile,) = [profile for profile in operators.build(site, 1).view.profiles if profile.label == "CPU"]
+    assert profile.own + profile.default + profile.composed + profile.none < profile.total == len(small.OPERATORS)
 
 
 def test_owners_commands_and_registries_stand_where_they_are_about(small, tmp_path):
