@@ -148,6 +148,8 @@ class Binder:
             yield from (t for t in _terms_of(condition) if not t.endswith(_DEFINED) and t.removesuffix(_HAS_VALUE) in names)
             if (label := _LABEL.match(condition)) is not None:
                 yield from (name for name in names if re.search(rf"\b{label[1]}\s+\w+$", body.parameters.get(name, "")))
+        of_template = template_names(target.fact.template)
+        yield from {t for spot in body.spots if spot.call.template for t in split_template(spot.call.template)}.intersection(of_template)
         made = (spot.call for spot in body.spots if spot.call.form == "construct" and not spot.call.arguments)  # and called at once
         for argument in {*(a for spot in body.spots for a in spot.call.arguments), *(a for call in made for a in self._bodies.called_with(call, target))}:
             if argument in names and _HANDED_ON.match(body.parameters.get(argument, "")):

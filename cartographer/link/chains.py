@@ -206,7 +206,7 @@ class ChainMaker:
 
     def _other_layout(self, operator: Operator, key: str, outcome: str) -> tuple[Step, ...]:
         """Where the kernel for dense tensors does no work of its own, the one that does it for tensors of another layout."""
-        if outcome != "kernel" or key not in _LAYOUTS:
+        if outcome != "kernel" or key not in _LAYOUTS or "Tensor" not in operator.schema.partition("->")[0]:
             return ()
         for layout in _LAYOUTS[key]:
             if operator.dispatch.get(layout) == "kernel" and (operator.name, layout) not in self._active:

@@ -48,6 +48,7 @@ _ASKED = re.compile(r"(\w+)(?:\.|->)(?:layout\(\)|is_)")  # what is asked for it
 _BRACKETS = {"(": re.compile(r"[()]"), "{": re.compile(r"[{}]")}
 _SOME = re.compile(r"[\w.>-]*(?:numel|_nnz)\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
+_NOT_EMPTY = re.compile(r"!\(?[\w.>-]+(?:\.|->)empty\(\)\)?")
 _NOT_IN_BRACKETS = re.compile(r"^!(\w+)$")
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
@@ -92,19 +93,24 @@ def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> C
     platforms.
     """
     own = call.conditions
-    past = [
-        opposite(way_out.condition) for way_out in exits
-        if way_out.line < call.line <= way_out.end and way_out.condition in alternatives and way_out.condition not in own
-        and all(map(holds_on_main_build, way_out.guards))
-    ] if alternatives else []
-    if not (past or call.guards or own):
+    before = past(call, exits, alternatives) if alternatives else ()
+    if not (before or call.guards or own):
         return ()
-    return tuple(dict.fromkeys((*call.guards, *past, *(c for c in own if _of_elements(c) is not True))))[-MOST:]
+    return tuple(dict.fromkeys((*call.guards, *before, *(c for c in own if _of_elements(c) is not True))))[-MOST:]
+
+
+def past(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
+    """The negations of the conditions under which a function was left before a call."""
+    return tuple(
+        opposite(way_out.condition) for way_out in exits
+        if way_out.line < call.line <= way_out.end and way_out.condition in alternatives and way_out.condition not in call.conditions
+        and all(map(holds_on_main_build, way_out.guards))
+    )
 
 
 def alternatives(calls: Iterable[Call], exits: Iterable[Exit]) -> frozenset[str]:
     """The conditions of early exits in whose blocks something is called: each is an alternative to what follows."""
-    left = {way_out.condition for way_out in exits if not _NOTHING_TO_DO.search(way_out.condition)}
+    left = {way_out.condition for way_out in exits if not _NOTHING_TO_DO.search(way_out.condition) or _NOT_EMPTY.fullmatch(way_out.condition)}
     return frozenset(left.intersection(c for call in calls for c in call.conditions)) if left else frozenset()
 
 
@@ -127,6 +133,11 @@ def either(one: Conditions, other: Conditions) -> Conditions:
     if len(joined) > _CUT:
         joined = cut(_AND.join(rest).removesuffix(_OR_MORE), _CUT) + _OR_MORE
     return (*both, joined)
+
+
+def is_cut(conditions: Conditions) -> bool:
+    """Whether conditions are shown as one case of several, for which there was no room."""
+    return any(condition.endswith(_OR_MORE) for condition in conditions)
 
 
 @lru_cache(maxsize=65536)

@@ -16,6 +16,7 @@ import msgspec
 
 from cartographer.expand.expander import Expander, ExpansionTooLargeError
 from cartographer.expand.tokens import tokenize
+from cartographer.link.conditions import alternatives, past
 from cartographer.link.index import Use, defined_by_macro
 from cartographer.link.stubs import is_stub_macro
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _HEAD = re.compile(r"TORCH_(IMPL|META|PRECOMPUTE_META)_FUNC2?")
 _LEAF = re.compile(r"(STABLE_)?TORCH_LIBRARY\w*|TORCH_(CHECK|API|CUDA)\w*|C10_\w+|AT_DISPATCH\w*|AT_ERROR|TORCH_INTERNAL\w*|DEFINE_\w*HEADERS")
 _BODY = re.compile(r"\b(\w++)\s*+(?:<[^<>;{}]*>)?\s*\((?:[^(){};]|\((?:[^()]|\([^()]*\))*\))*\)\s*(?:const\s*|noexcept\s*|override\s*)*\{", re.DOTALL)
-_CLOSE = re.compile(r"\s*(::|->|\.|\(|\[)\s*|^(&)\s+|\s+(?=[),\]])")
+_CLOSE = re.compile(r"\s*(::|->|\.|\(|\[)\s*|(^&|!)\s+(?!=)|\s+(?=[),\]])")
 _REFERENCE = re.compile(r"&((?:\w+::)+[a-z_]\w*)")
 _LAST_NAME = re.compile(r"((?:\w+::)*\w+)$")
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "return"))
@@ -169,11 +170,18 @@ def _settled(facts: FileFacts, lines: list[int], use: MacroUse) -> FileFacts:
 
 def _moved(definition: Definition, at: Callable[[int], int], use: MacroUse) -> Definition:
     qualname = "::".join(filter(None, (use.namespace, definition.qualname)))
-    calls = tuple(made for c in definition.calls for made in _with_references(_moved_call(c, at)))
+    left = alternatives(definition.calls, definition.exits)
+    calls = tuple(made for c in definition.calls for made in _with_references(_moved_call(_past_exits(c, definition, left), at)))
     return msgspec.structs.replace(
-        definition, qualname=qualname, line=at(definition.line), start=use.line, end=use.end_line, calls=calls,
+        definition, qualname=qualname, line=at(definition.line), start=use.line, end=use.end_line, calls=calls, exits=(),
         signs=tuple(_moved_call(s, at) for s in definition.signs), guards=(*use.guards, *definition.guards),
     )  # fmt: skip
+
+
+def _past_exits(call: Call, inside: Definition, left: frozenset[str]) -> Call:
+    """A call under the conditions, too, under which its function was not left before: once it stands on the line of the use, lines do not tell that."""
+    before = past(call, inside.exits, left) if left else ()
+    return msgspec.structs.replace(call, conditions=(*before, *call.conditions)) if before else call
 
 
 def _with_references(call: Call) -> Iterator[Call]:

@@ -150,9 +150,12 @@ def _in_macro(note: str, site: Site) -> str:
     return f"{note}; in the body of {site.made}" if site.made else note
 
 
+_PIPELINE = "PipelineState"  # what Metal runs: a function that returns one only looks it up
+
+
 def way_steps(way: Way, metal: Sequence[Given] = ()) -> list[Step]:
     """All steps of a way, a stub's kernel excluded."""
-    steps = list(hop_steps(way.hops))
+    steps = list(hop_steps(tuple(hop for hop in way.hops if _PIPELINE not in hop.fact.returns)))
     if way.site.kind == "stub":
         steps.extend(stub_steps(way.site, way.registration))
     else:

@@ -13,6 +13,7 @@ from cartographer.link.conditions import (
     CHOSEN,
     either,
     has_rivals,
+    is_cut,
     is_rare,
     is_switched,
     opposite,
@@ -151,17 +152,14 @@ def launching(reach: Reach) -> Way | None:
 
 def others(reach: Reach, launching: Way) -> tuple[Site, ...]:
     """Launches of other kernels than the first one's, in the order of their costs."""
-    seen = {launching.launch.site.name}
-    found: list[Site] = []
-    for site in launching.others:
-        seen.add(site.name)
-        found.append(site)
+    own, given = launching.launch.site.name, {site.name for site in launching.others}
+    found = {site.name: site for site in launching.others}
     for way in reach.ways:
         site = way.launch.site
-        if site.kind == "launch" and site.targets and site.name not in seen and way.cost < ASIDE:
-            seen.add(site.name)
-            found.append(site)
-    return tuple(found[:2])
+        if site.kind == "launch" and site.targets and site.name != own and site.name not in given and way.cost < ASIDE:
+            known = found.get(site.name)
+            found[site.name] = site if known is None else _joined(known, site, either(known.conditions, site.conditions))
+    return tuple(found.values())[:2]
 
 
 def through(way: Way, target: Defined, extra: float, site: Site | None = None) -> Way:
@@ -214,6 +212,8 @@ def distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
         later = rare[0] if rare[0] != rare[1] else len(call.hops) < len(known.hops)
         first, other = (call, known) if later else (known, call)
         joined = either(first.site.conditions, other.site.conditions)
+        if joined == other.site.conditions != first.site.conditions and len(other.hops) <= len(first.hops) and not is_cut(joined):
+            first, other = other, first  # which holds wherever either does: its line is the one to show
         if rare[0] == rare[1] or len(joined) < len(first.site.conditions):
             first = OperatorCall(_joined(first.site, other.site, joined), first.hops)
         if later:

@@ -100,7 +100,7 @@ def _keys(routes: Routes, caller: Chain, backend: str) -> tuple[str, ...]:
     """
     dense = dense_key(backend)
     own, other = routes.kernels.get(backend), routes.kernels.get(dense)
-    if own is None or other is None or not own.steps or not other.steps or own.steps[0] == other.steps[0]:
+    if own is None or other is None or not own.steps or not other.steps or own.steps[0] == other.steps[0] or other.only_raises:
         return (backend,)
     if caller.steps and _place(own.steps[0]) == _place(caller.steps[0]):
         return (dense,)

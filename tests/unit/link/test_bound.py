@@ -62,6 +62,7 @@ SIDES = "if ({0}) {{\n  yes<<<8, 8>>>(p);\n}} else {{\n  no<<<8, 8>>>(p);\n}}"
     ("template <typename T, bool Log> struct Run { static void apply(const Tensor& t) { " + SIDES.format("Log") + " } };", "Run<float, false>::apply(self);", ["no"]),
     ("void inner(const Tensor& t, bool flag) { " + SIDES.format("flag") + " }\nvoid run(const Tensor& t, bool on) { inner(t, on); }", "run(self, true);", ["yes"]),
     ("struct Inner { void operator()(const Tensor& t, bool flag) { " + SIDES.format("flag") + " } };\nvoid run(const Tensor& t, bool on) { Inner{}(t, on); }", "run(self, false);", ["no"]),
+    ("template <int dim> void inner(const Tensor& t) { " + SIDES.format("dim == 2") + " }\ntemplate <int dim> void run(const Tensor& t) { inner<dim>(t); }", "run<3>(self);", ["no"]),
     ("struct Inner { void operator()(const Tensor& t, bool flag) { " + SIDES.format("flag") + " } };", "Inner op;\n  op(self, false);", ["no"]),
     ("void run(const Tensor& t, Tensor& out) { " + SIDES.format("out.defined()") + " }", "at::Tensor r, unused;\n  r = run(self, unused);", ["no"]),
     ("void run(const Tensor& t, Tensor& out) { // out= is no setting of it\n " + SIDES.format("out.defined()") + " }", "run(self, Tensor());", ["no"]),

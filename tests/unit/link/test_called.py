@@ -411,3 +411,53 @@ def test_thrust_on_the_host_is_no_library_of_a_gpu():
     f = operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f")
     for policy, ends in (("thrust::host", []), ("policy", [("library", "sort_by_key", 3)])):
         assert steps({path: text.replace("POLICY", policy) for path, text in files.items()}, f)[1:] == ends
+
+
+def test_a_call_in_any_case_stands_for_one_in_a_special_case():
+    files = {N + "S.cpp": """namespace at::native {
+Tensor f(const Tensor& self) {
+  if (self.size(0) == 7) {
+    at::g(self, 1);
+  }
+  return at::g(self, 2);
+}
+}
+"""}
+    found = steps(files, composite("f(Tensor self) -> Tensor"), by_device("g(Tensor self, int n) -> Tensor"), key="CPU")
+    assert found[1:2] == [("calls", "g", 6)]
+
+
+def test_an_early_way_out_for_what_is_not_empty_is_an_alternative():
+    files = {N + "S.cpp": """namespace at::native {
+Tensor f(const Tensor& self, IntArrayRef dims) {
+  if (SIGNdims.empty()) {
+    return at::g(self);
+  }
+  return at::h(self);
+}
+}
+"""}
+    for sign, branch in (("!", "dims.empty()"), ("", "")):
+        texts = {path: text.replace("SIGN", sign) for path, text in files.items()}
+        f = composite("f(Tensor self, int[] dims) -> Tensor")
+        found = made(texts, f, by_device("g(Tensor self) -> Tensor"), by_device("h(Tensor self) -> Tensor"))[0].chain(f, "CPU").steps
+        assert [s.branch for s in found if s.symbol == "at::h"] == [branch]
+
+
+def test_what_leaves_a_function_that_a_macro_made_denies_its_condition_to_the_rest():
+    macro = ("#define MAKE(name) Tensor name(const Tensor& self) { \\\n  if (fast(self)) { \\\n    return at::g(self); \\\n  } \\\n  return at::h(self); \\\n}\n"
+             "namespace at::native {\nMAKE(f)\n}\n")
+    f = composite("f(Tensor self) -> Tensor")
+    found = made({N + "S.cpp": macro}, f, by_device("g(Tensor self) -> Tensor"), by_device("h(Tensor self) -> Tensor"))[0].chain(f, "CPU").steps
+    assert [(s.symbol, s.branch) for s in found if s.role == "calls"] == [("at::g", "fast(self)"), ("at::h", "!(fast(self))")]
+
+
+def test_a_factory_has_no_kernel_for_tensors_of_another_layout():
+    files = {
+        N + "S.cpp": "namespace at::native {\nTensor f(IntArrayRef size) {\n  return make(size);\n}\n}\n",
+        N + "sparse/cuda/G.cu": "namespace at::native {\n__global__ void k(int n) {}\nTensor f_sparse(IntArrayRef size) {\n  k<<<8, 8>>>(1);\n}\n}\n",
+    }
+    for argument, entries in (("int[] size", ["f"]), ("Tensor size", ["f", "f_sparse"])):
+        one = operator(f"f({argument}) -> Tensor", "CUDA, SparseCUDA", "at::native::f")
+        one = replace(one, registrations=(one.registrations[0], replace(one.registrations[1], kernel="at::native::f_sparse")), dispatch={"CUDA": "kernel", "SparseCUDA": "kernel"})
+        assert [symbol for role, symbol, _ in steps(files, one) if role == "entry"] == entries

@@ -396,3 +396,42 @@ def test_a_written_out_form_calls_the_functional_one_though_both_are_made_of_the
     in_place = operator("__ils__.Scalar(Tensor(a!) self) -> Tensor(a!)", "CPU", "at::native::ls_")
     for others, called in (((functional, in_place), "__ls__.Scalar"), ((in_place,), "__ils__.Scalar")):
         assert [s.symbol for s in made(generators, out, *others)[0].chain(out, "CPU").steps if s.role == "calls"] == [called]
+
+
+def test_a_kernel_that_a_launcher_launches_in_two_cases_has_the_conditions_of_both():
+    text = """namespace at::native {
+template <typename func_t> __global__ void whole_kernel(func_t f) {}
+template <typename func_t> __global__ void part_kernel(func_t f) {}
+template <typename func_t>
+void launcher(TensorIteratorBase& iter, const func_t& f) {
+  if (fast(iter)) {
+    if (aligned(iter)) {
+      whole_kernel<<<8, 64>>>(f);
+    } else {
+      part_kernel<<<8, 64>>>(f);
+    }
+  } else {
+    part_kernel<<<8, 64>>>(f);
+  }
+}
+Tensor g(const Tensor& self) {
+  launcher(iter, [] GPU_LAMBDA (float a) { return a; });
+}
+}
+"""
+    g = operator("g(Tensor self) -> Tensor", "CUDA", "at::native::g")
+    found = made({N + "cuda/G.cu": text}, g)[0].chain(g, "CUDA").steps
+    (branch,) = {s.branch for s in found if s.symbol.endswith("part_kernel")}
+    assert "aligned" in branch
+    assert "!(fast(iter))" in branch
+
+
+def test_a_function_that_looks_up_what_metal_runs_is_no_kernel():
+    text = ("namespace at::native {\nTYPE prepared(const char* name) {\n  return lib.getPipelineStateForFunc(name);\n}\n"
+            "Tensor f(const Tensor& self) {\n  auto state = prepared(\"plain\");\n}\n}\n")  # noqa: Q003
+    shader = {N + "mps/kernels/S.metal": "kernel void plain(device float* p [[buffer(0)]]) {\n}\n"}
+    f = operator("f(Tensor self) -> Tensor", "MPS", "at::native::f")
+    for returned, kernels in (("id<MTLComputePipelineState>", []), ("void", ["prepared"])):
+        found = steps({N + "mps/operations/S.mm": text.replace("TYPE", returned), **shader}, f, key="MPS")
+        assert [s for role, s, _ in found if role == "kernel"] == kernels
+        assert found[-1][:2] == ("device", "plain")
