@@ -180,7 +180,10 @@ def note_of(step: Step) -> str:
     """The note of a step without what its row says already: the folder of its own file, the operator that the name links to."""
     if step.role == "calls" and step.note == f"aten::{last_name(step.symbol)}":
         return ""
-    note = step.note.replace("aten::", "") if step.role == "calls" else step.note
+    note = step.note
+    if step.role == "calls":
+        called, semicolon, more = note.replace("aten::", "").partition(";")
+        note = called.removesuffix(f": {step.symbol}") + semicolon + more
     folder = step.path.rpartition("/")[0]
     return note.replace(step.path, step.path[len(folder) + 1 :]) if folder else note
 

@@ -255,6 +255,7 @@ def test_a_step_is_linked_where_it_names_what_is_there(site):
     assert address_of(site, Step("library", "somethingElse", path, 33)) is None
     assert address_of(site, Step("calls", "at::mul", path, 33, note="aten::mul.Tensor; in the body of X")) == "op/mul.html#mul.Tensor"
     assert note_of(Step("stub", "mul_stub", path, 33, note=f"called in {path}:544")) == "called in BinaryOps.cpp:544"
+    assert note_of(Step("calls", "eq.out", path, 1, note="at::_ops::eq_out::call: aten::eq.out; no kernel for MPS")) == "at::_ops::eq_out::call; no kernel for MPS"
 
 
 def test_a_step_leads_to_the_symbol_that_holds_its_line(site):
