@@ -33,6 +33,8 @@ _OF_ALIAS = re.compile(r"<([^<>]*)>$")
 _CASE, _CLASS = "case ", "class "  # of the sides of a choice; of the parameters of a template that are classes
 _HAS_VALUE, _DEFINED = ".has_value()", ".defined()"
 _TERM = re.compile(r"[A-Za-z_]\w*(?:\.(?:has_value|defined)\(\))?(?![\w(.:<]|->)")
+_MAY_BE_UNDEFINED = re.compile(r"(?:at::)?Tensor\b(?! const)")  # a tensor by its value, or to be written to
+_LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)'")
 _NO_TENSOR = re.compile(r"(?:at::)?Tensor(?:\(\)|\{\})|\{\}")
 _DECIDING = re.compile(r"\b(?:bool|int|int\w*_t|size_t|string|string_view|char)\b|optional|(?:^|const |::)(?!Tensor|Scalar\b|Generator|Stream)[A-Z]\w* \w+$")
 _HANDED_ON = re.compile(r"(?:const\s+)?bool\b|(?:const )?(?:\w+::)*[A-Z]\w* \w+$")
@@ -110,7 +112,7 @@ class Binder:
         held = [h for pair in found if pair[1].startswith('"') for h in self._bodies.variables(target).by_string.get(pair, {}).items()]
         known = dict(found)
         of_tensors = self._bodies.variables(target).of_tensors.items() if any(name.endswith(")") for name in known) else ()
-        return (*classes, *found, *held, *((term, known[asked]) for term, asked in of_tensors if asked in known))
+        return (*classes, *found, *held, *((term, "false") for term, asked in of_tensors if known.get(asked) == "false"))  # what is given may be undefined itself
 
     def _classes(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
         """The classes that a call gives for parameters of a template, where these are the types of parameters of the function:
@@ -165,6 +167,8 @@ class Binder:
         asked = {t for spot in body.spots for c in spot.conditions for t in _terms_of(c)}
         through = self._bodies.variables(target).of_tensors if asked else {}
         yield from (t for t in (*asked, *(through[t] for t in asked if t in through)) if t.endswith(")") and _subject(t) in may_be)
+        handed_on = {name for name in may_be if _MAY_BE_UNDEFINED.match(body.parameters[name])}
+        yield from (f"{a}{_DEFINED}" for spot in body.spots for a in spot.call.arguments if a in handed_on)
 
     def _strings(self, target: Defined, body: Body) -> Iterator[str]:
         """The parameters by whose text variables are set that conditions ask for."""
@@ -182,6 +186,12 @@ class Binder:
                 return True
             at = text.find(name, at + 1)
         return False
+
+    def changes(self, name: str, function: Defined) -> bool:
+        """Whether a function gives a parameter, or a variable that it declares with a value, another one."""
+        text = self._bodies.variables(function).text
+        found = re.findall(rf"(?<![\w.>]){re.escape(name)}\s*[-+*/|&^%]?=(?!=)", text[max(0, text.find("{")) :])
+        return len(found) > (name not in self._bodies.of(function).parameters)
 
     def _class_template(self, method: Defined) -> str:
         """The template of the class of a method."""
@@ -218,7 +228,7 @@ class Binder:
                 yield has_value, self._has_value(text, inside) if "optional" in parameter else ""
             if (is_defined := name + _DEFINED) in asked:
                 nothing = _NO_TENSOR.fullmatch(text) is not None or (text.isidentifier() and self._bodies.variables(inside).is_undefined(text))
-                yield is_defined, "false" if nothing else ""
+                yield is_defined, "false" if nothing else text + _DEFINED
 
     def _default(self, target: Defined, number: int) -> str:
         """The default of a parameter as the declaration of the function gives it, which mostly stands in a header: of those with the same
@@ -239,7 +249,7 @@ class Binder:
 
 def _is_prose(text: str, at: int) -> bool:
     """Whether a place in a function is in a comment or a string that began on the same line."""
-    before = text[text.rfind("\n", 0, at) + 1 : at]
+    before = _LITERAL.sub("", text[text.rfind("\n", 0, at) + 1 : at])
     return "//" in before or before.count('"') % 2 == 1
 
 

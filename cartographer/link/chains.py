@@ -168,7 +168,7 @@ class ChainMaker:
         """Whether what a kernel calls first, in any case, does nothing but raise an error."""
         known = self._raising.get(name)
         if known is None:
-            known = self._raising[name] = raising(self.tree.index.named(bare(name)))
+            known = self._raising[name] = raising(self.tree.index.named(bare(name)), self.tree.bodies.text)
         return known
 
     def _sent(self, sent: Sent, below: Below, operator: Operator, key: str) -> tuple[Step, ...]:

@@ -158,7 +158,8 @@ class Operators:
             return operator
         schema = operator.schema
         for name, default in _DEFAULT.findall(public.schema):
-            schema = re.sub(rf"(?<= ){name}(?=[,)])", f"{name}={default}", schema, count=1)
+            place = re.search(rf"(?<= ){name}(?=[,)])", schema)
+            schema = schema if place is None else f"{schema[: place.end()]}={default}{schema[place.end() :]}"
         return replace(operator, schema=schema)
 
     def of_base(self, base: str) -> list[Shape]:

@@ -48,6 +48,8 @@ _ASKED = re.compile(r"(\w+)(?:\.|->)(?:layout\(\)|is_)")  # what is asked for it
 _BRACKETS = {"(": re.compile(r"[()]"), "{": re.compile(r"[{}]")}
 _SOME = re.compile(r"[\w.>-]*(?:numel|_nnz)\(\)\s*(>|!=|==)\s*0")
 _EMPTY = 3.0  # what a way costs more that only tensors without elements take
+_VARIABLE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(]|::)")
+_NO_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|true|false|nullptr|case|default|else")
 _NOT_EMPTY = re.compile(r"!\(?[\w.>-]+(?:\.|->)empty\(\)\)?")
 _NOT_IN_BRACKETS = re.compile(r"^!(\w+)$")
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
@@ -324,7 +326,7 @@ _Read = tuple[str, tuple["_Read", ...] | str]  # "||", "&&" or "!" with what the
 def settled(conditions: Conditions) -> dict[str, bool]:
     """The terms whose value is known where all of some conditions hold: of `!(a || b)` both are false."""
     known: dict[str, bool] = {}
-    waiting = [(_read(condition), True) for condition in conditions]
+    waiting = [(_read(condition), True) for condition in conditions if "…" not in condition]
     while waiting:
         (sign, inner), truth = waiting.pop()
         if isinstance(inner, str):
@@ -342,6 +344,12 @@ def terms(condition: str) -> frozenset[str]:
     found: set[str] = set()
     value(condition, found.add)  # which decides none of them, so all are asked
     return frozenset(found)
+
+
+@lru_cache(maxsize=65536)
+def variables_in(condition: str) -> frozenset[str]:
+    """The names in a condition that may be those of variables: of no functions, members, scopes, macros and constants."""
+    return frozenset(name for name in _VARIABLE.findall(condition) if _NO_VARIABLE.fullmatch(name) is None)
 
 
 def _value(read: _Read, of_term: Callable[[str], bool | None]) -> bool | None:

@@ -89,7 +89,8 @@ def names_in_kernel(arguments: Sequence[str], kernel: Defined, schema: str) -> t
     """
     handed = {text.strip(): name for text, name in zip(arguments, parameter_names(kernel), strict=False)}
     try:
-        return tuple(handed.get(a.name, a.name) for a in FunctionSchema.parse(schema).arguments)
+        own = parameter_names(kernel)
+        return tuple(handed.get(a.name, "" if a.name in own else a.name) for a in FunctionSchema.parse(schema).arguments)
     except SchemaError:
         return ()
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
-    from cartographer.link.sites import Given, Site
+    from cartographer.link.sites import Given
     from cartographer.link.stubs import StubRegistration
     from cartographer.link.tree import Tree
     from cartographer.link.ways import Reach, Way
@@ -76,7 +76,7 @@ class Descent:
         at = (id(defined), key, composite, operator.base, bound, itself)
         known = self._known.get(at)
         if known is None:
-            known = self._worked_out(without_itself(reach, itself) if itself else reach, defined, operator, key, composite=composite)
+            known = self._worked_out(without_itself(reach, itself, defined) if itself else reach, defined, operator, key, composite=composite)
             if known.complete:
                 self._known[at] = known
         return known
@@ -151,7 +151,7 @@ class Descent:
         for number, chooser in enumerate(self._choosers(main, device)):
             steps.insert(min(len(main.hops), HOPS) + number, definition_step("kernel", chooser, "chooses the kernel that a lambda launches"))
         if main.registration is not None:
-            steps.extend(self._kernel_of(main.registration, main.site, operator, key, full=True))
+            steps.extend(self._kernel_of(main.registration, main, operator, key, full=True))
         elif main.site.kind == "stub":
             steps.extend(ufunc_kernel(self.tree, main.site.name.removesuffix("_stub"), device))
         elif main.site.kind == "dispatch":
@@ -194,7 +194,7 @@ class Descent:
                     further.append([])
                 continue
             usual = not is_rare(way.site.conditions)
-            kernel = self._kernel_of(way.registration, way.site, operator, key, full=usual)
+            kernel = self._kernel_of(way.registration, way, operator, key, full=usual)
             short = len(kernel) if library and usual else 1
             blocks.append([*stub_steps(way.site, way.registration), *kernel[:short]])
             further.append(kernel[short:])
@@ -298,7 +298,7 @@ class Descent:
         found = metal.find(way.site.texts, given, (*held, *sides)) or metal.find(way.site.texts, held, (*given, *sides))
         return [step for kernel in found[:3] for step in (kernel, *metal.functors(kernel))]
 
-    def _kernel_of(self, registration: StubRegistration, called: Site, operator: Operator, key: str, *, full: bool) -> list[Step]:
+    def _kernel_of(self, registration: StubRegistration, called: Way, operator: Operator, key: str, *, full: bool) -> list[Step]:
         """The kernel that a registration names and, in full, its way to the device; that of a stub called for the CPU stays there."""
         key = "CPU" if registration.device == "cpu" != device_of_key(key) else key
         kernel = self.kernel_of(registration, key)
@@ -307,9 +307,9 @@ class Descent:
         steps = [definition_step("kernel", kernel)]
         if not full:
             return steps
-        reach = self.tree.search(key).behind_stub(called, kernel)
+        reach = self.tree.search(key).behind_stub(called.site, kernel, called.at)
         near = (w for w in reach.ways if w.cost < FAR and w.site.kind != "dispatch" and w.registration is not registration)
-        names = names_in_kernel(called.call.arguments[1:], kernel, operator.schema) if called.call is not None else ()
+        names = names_in_kernel(called.site.call.arguments[1:], kernel, operator.schema) if called.site.call is not None else ()
         ways = ordered(near, operator, kernel, self._stem(operator.base), names)
         ways.sort(key=lambda w: w.site.kind == PLAIN)
         number = next((n for n, w in enumerate(ways) if not converts(w.site.conditions) and w.site.kind != PLAIN), 0)

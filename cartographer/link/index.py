@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from cartographer.link.platforms import DEVICE_OF_FOLDER
 
 if TYPE_CHECKING:
@@ -264,8 +266,8 @@ def _defined(path: str, fact: Definition, device: str) -> Defined:
 
 def _whole(read: Callable[[str], FileFacts], path: str, fact: Definition) -> Definition:
     """A definition of a file that was scanned without bodies, with what its body uses."""
-    at = (fact.qualname, fact.kind, fact.line, fact.start, fact.end, fact.guards)
-    return next((d for d in read(path).definitions if (d.qualname, d.kind, d.line, d.start, d.end, d.guards) == at), fact)
+    near = (d for d in read(path).definitions if (d.line, d.qualname) == (fact.line, fact.qualname))
+    return next((d for d in near if msgspec.structs.replace(d, calls=(), exits=(), signs=()) == fact), fact)
 
 
 def _name_head(defined: Defined, made: str) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 IN_CUDA = f"in a CUDA build {ONLY_RAISES}"
 _CHECKS = re.compile(r"(?:TORCH|AT)_(?:INTERNAL_)?(?:CHECK|ASSERT)\w*")  # c10/util/Exception.h: they raise where their first argument does not hold
+_MAY_NOT_RUN = re.compile(r"\b(?:for|while|do|try)\b")
 _ALIKE = 2  # overloads that one name may have to be looked into
 _RAISES = re.compile(r"\w*ERROR|C10_THROW_\w+")
 
@@ -27,14 +28,16 @@ def only_raises(function: Definition, raises: Callable[[str], bool] = lambda _: 
     whether that does.
     """
     first = next(iter(function.calls), None)
-    if first is None or first.conditions or first.guards:
+    if first is None or first.conditions or first.guards or any(way_out.line <= first.line for way_out in function.exits):
         return False
     if (_CHECKS.fullmatch(first.name) is not None and first.arguments[:1] == ("false",)) or _RAISES.fullmatch(first.name) is not None:
         return True
     return first.form == "call" and raises(first.name)
 
 
-def raising(named: Sequence[Defined]) -> bool:
+def raising(named: Sequence[Defined], text: Callable[[Defined], str]) -> bool:
     """Whether functions of one name return nothing and raise an error before anything else: `reportNYIDimnameOverload` (ATen/NamedTensorUtils.h)."""
     found = [d for d in named if d.fact.kind == "function"]
-    return 0 < len(found) <= _ALIKE and all(d.fact.returns.split()[-1:] == ["void"] for d in found) and all(only_raises(d.whole) for d in found)
+    if not 0 < len(found) <= _ALIKE or any(d.fact.returns.split()[-1:] != ["void"] for d in found):
+        return False
+    return all(only_raises(d.whole) and _MAY_NOT_RUN.search(text(d)) is None for d in found)

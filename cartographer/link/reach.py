@@ -124,12 +124,12 @@ class Search:
             self._cut = False
         return answer
 
-    def behind_stub(self, site: Site, kernel: Defined) -> Reach:
+    def behind_stub(self, site: Site, kernel: Defined, start: Defined) -> Reach:
         """What the kernel of a stub reaches, under the conditions around the stub's call; the device that the call begins with is no argument of it."""
         inner, call = self.reach(kernel), site.call
         if not site.conditions or call is None:
             return inner
-        return possible(inner, site.conditions, lambda: self._renamed(call.arguments[1:], kernel))
+        return possible(inner, site.conditions, lambda: self._handed(call.arguments[1:], kernel, start))
 
     def of_any_layout(self, at: tuple[int, Bound]) -> Reach | None:
         """What is known to be reached whatever the layout of tensors."""
@@ -264,12 +264,15 @@ class Search:
         """What a function reaches that a call enters, with the arguments and under the conditions of the call."""
         call = site.call
         inner = self.reach(target, depth + 1, self.graph.binder.of(call, start, target, bound) if call is not None else ())
-        return possible(inner, site.conditions, lambda: self._renamed(call.arguments, target)) if site.conditions and call is not None else inner
+        return possible(inner, site.conditions, lambda: self._handed(call.arguments, target, start)) if site.conditions and call is not None else inner
 
-    def _renamed(self, arguments: tuple[str, ...], target: Defined) -> frozenset[str]:
-        """The parameters of a function that a call does not fill with a variable of the same name."""
-        names = self.graph.bodies.of(target).parameters
-        return frozenset(names) - {a for name, a in zip(names, arguments, strict=False) if name == a.strip()}
+    def _handed(self, arguments: tuple[str, ...], target: Defined, start: Defined) -> tuple[frozenset[str], frozenset[str]]:
+        """The parameters of a function that a call fills with a variable of the same name, which the caller gives no other value; and those that
+        it fills with anything else.
+        """
+        parameters = self.graph.bodies.of(target).parameters
+        same = {n for n, a in zip(parameters, arguments, strict=False) if n == a.strip()}
+        return frozenset(name for name in same if not self.graph.binder.changes(name, start)), frozenset(parameters) - same
 
     def _entered(self, site: Site, start: Defined) -> Iterable[tuple[int, Defined]]:
         """The functions that a call enters, with their ranks; of those for one type each the first stands for all."""

@@ -44,6 +44,7 @@ _CONSTANT = re.compile(r"(?<![\w.>])(\w+) = (true|false|(?:\w+::)*[A-Z]\w+);")
 _COUNTED = re.compile(r"auto(?<!\wauto)\s+(\w+)\s*:\s*(?:c10::)?irange\(")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
+_ONCE_USED = 2  # times that a name stands that is declared, and then used once
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
 
@@ -143,9 +144,12 @@ class Variables:
         return {**flags, **{f"{name}.defined()": f"{optional}.has_value()" for name, optional in self._borrowed.items()}}
 
     def is_undefined(self, name: str) -> bool:
-        """Whether a variable is a tensor that is declared without a value, `at::Tensor result, unused;`, and set nowhere."""
-        declared = re.search(rf"(?<![\w:.])(?:at::)?Tensor (?:\w+, *)*{name}\b *[,;]", self.text)
-        return declared is not None and re.search(rf"(?<![\w.>]){name} *=(?!=)|[&(,] *&?{name} *[,)][^;]*\) *=|std::tie\([^;]*\b{name}\b", self.text) is None
+        """Whether a variable is a tensor that is declared without a value, `at::Tensor result, unused;`, and named in one call alone: what is named
+        more often may be set by a call.
+        """
+        if len(re.findall(rf"\b{name}\b", self.text)) != _ONCE_USED:
+            return False
+        return re.search(rf"(?<![\w:.])(?:at::)?Tensor (?:\w+, *)*{name}\b *(?:, *\w+ *)*;", self.text) is not None
 
     @cached_property
     def by_string(self) -> dict[tuple[str, str], dict[str, str]]:

@@ -21,6 +21,7 @@ from cartographer.link.conditions import (
     terms,
     together,
     value,
+    variables_in,
 )
 from cartographer.link.costs import LATER
 
@@ -36,6 +37,7 @@ ASIDE = 30.0  # what a way costs more that a condition sends to another device
 KEPT = 14  # ways kept for each function
 CALLED = 60  # operator calls kept for each function
 _NAMES = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")
+_TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\()")
 
 
 class Way(NamedTuple):
@@ -88,19 +90,19 @@ def calls_itself(reach: Reach, operator: str) -> bool:
     return any(c.site.called is not None and operator in c.site.called.operators for c in reach.operators)
 
 
-def without_itself(reach: Reach, operator: str) -> Reach:
-    """What a kernel of dense tensors reaches, without calls that would enter it again for ever: where a call may mean several overloads it is
-    another one, and one that can only be this operator and stands under no condition is no call of it (`self.conj()` of the tensor class).
+def without_itself(reach: Reach, operator: str, start: Defined) -> Reach:
+    """What a kernel of dense tensors reaches, without calls that would enter it again for ever, in functions that have no other way out: where such
+    a call may mean several overloads it is another one, and one that can only be this operator is no call of it (`self.conj()` of the tensor class).
     """
     operators: list[OperatorCall] = []
     for call in reach.operators:
         called = call.site.called
-        if called is not None and operator in called.operators:
+        inside = call.hops[-1] if call.hops else start
+        may_end = call.site.conditions or inside.whole.exits or (call.site.call is not None and any(map(_TO_CPU.search, call.site.call.arguments)))
+        if called is not None and operator in called.operators and not may_end:
             others = tuple(name for name in called.operators if name != operator)
             if others:
                 operators.append(call._replace(site=call.site._replace(called=replace(called, operators=others))))
-            elif call.site.conditions:
-                operators.append(call)
         else:
             operators.append(call)
     return reach._replace(operators=tuple(operators))
@@ -124,16 +126,17 @@ def under(outer: Site, inner: Site) -> Site:
     return inner._replace(asks=outer.asks | inner.asks, conditions=together(outer.conditions, inner.conditions))
 
 
-def possible(reach: Reach, outer: Conditions, renamed: Callable[[], frozenset[str]]) -> Reach:
+def possible(reach: Reach, outer: Conditions, handed: Callable[[], tuple[frozenset[str], frozenset[str]]]) -> Reach:
     """What a function reaches, without what the conditions around its call deny: `f` under `p == 2`, and in it a way under `!(p == 2)`.
-    `renamed` gives those of its parameters that are not what has the same name outside.
+    `handed` gives those of its parameters that are what has the same name outside, and those that are not.
     """
     denied, known = frozenset(map(opposite, outer)), settled(outer)
     inner = {c for site in (*(w.site for w in reach.ways), *(o.site for o in reach.operators)) for c in site.conditions}
-    against = {c for c in inner if c in denied or (not known.keys().isdisjoint(terms(c)) and value(c, known.get) is False)}
+    against = {c for c in inner if c in denied or (not known.keys().isdisjoint(terms(c)) and "…" not in c and value(c, known.get) is False)}
     if against:
-        other = renamed()
-        against = {c for c in against if other.isdisjoint(_NAMES.findall(c))}
+        same, other = handed()
+        told = {term: holds for term, holds in known.items() if variables_in(term) <= same}  # of nothing else is it known that it is the same
+        against = {c for c in against if (c in denied and other.isdisjoint(_NAMES.findall(c))) or ("…" not in c and value(c, told.get) is False)}
     if not against:
         return reach
     ways = tuple(w for w in reach.ways if against.isdisjoint(w.site.conditions))

@@ -71,6 +71,12 @@ SIDES = "if ({0}) {{\n  yes<<<8, 8>>>(p);\n}} else {{\n  no<<<8, 8>>>(p);\n}}"
     ("void run(const Tensor& t, const Tensor& o = Tensor()) { const bool has = o.defined();\n o = t;\n " + SIDES.format("has") + " }", "run(self);", ["no", "yes"]),
     ("void run(const Tensor& t, std::optional<Tensor> n_opt) { const Tensor& n = *(at::borrow_from_optional_tensor(n_opt));\n " + SIDES.format("n.defined()") + " }", "run(self, std::nullopt);", ["no"]),
     ("void run(const Tensor& t, Kind kind) { " + SIDES.format("kind == SUM_TYPE") + " }", "run(self, mps::PLAIN_TYPE);", ["no"]),
+    ("void run(const Tensor& t, Tensor& out) { " + SIDES.format("out.defined()") + " }", "Tensor out; make(self, out); run(self, out);", ["no", "yes"]),
+    ("void run(const Tensor& t, const Tensor& out) { " + SIDES.format("out.defined()") + " }\nvoid mid(Tensor out, bool on) { run(out, out); }", "mid(self, true);", ["no", "yes"]),
+    ("void run(const Tensor& t, Tensor& out) { " + SIDES.format("out.defined()") + " }\nvoid mid(const Tensor& t, Tensor out) { run(t, out); }", "mid(self, {});", ["no"]),
+    ("void run(const Tensor& t, const std::optional<Tensor>& n_opt) { const Tensor& n = *(at::borrow_from_optional_tensor(n_opt));\n " + SIDES.format("n.defined()") + " }",
+     "run(self, given.value_or(Tensor()));", ["no", "yes"]),
+    ('void run(const Tensor& t, bool flag) { if (t.on()) { warn("see https://x.y"); flag = true; } ' + SIDES.format("flag") + " }", "run(self, false);", ["no", "yes"]),
     ("void run(const Tensor& t, Kind kind) { " + SIDES.format("kind == SUM_TYPE") + " }", "run(self, mps::SUM_TYPE);", ["yes"]),
 ])
 def test_what_a_call_gives_for_parameters(function, call, kernels):

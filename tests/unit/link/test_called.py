@@ -461,3 +461,38 @@ def test_a_factory_has_no_kernel_for_tensors_of_another_layout():
         one = operator(f"f({argument}) -> Tensor", "CUDA, SparseCUDA", "at::native::f")
         one = replace(one, registrations=(one.registrations[0], replace(one.registrations[1], kernel="at::native::f_sparse")), dispatch={"CUDA": "kernel", "SparseCUDA": "kernel"})
         assert [symbol for role, symbol, _ in steps(files, one) if role == "entry"] == entries
+
+
+def test_a_kernel_with_another_way_out_may_enter_its_own_operator():
+    text = "namespace at::native {\nTensor f(const Tensor& self) {\n  EXIT\n  return at::f(ARGUMENT);\n}\n}\n"
+    for way_out, argument, calls in (("", "self", []), ("if (self.dim() == 2) { return self; }", "self.squeeze(0)", ["f"]), ("", "self.cpu()", ["f"])):
+        files = {N + "S.cpp": text.replace("EXIT", way_out).replace("ARGUMENT", argument)}
+        assert [s for role, s, _ in steps(files, composite("f(Tensor self) -> Tensor"), key="CPU") if role == "calls"] == calls, argument
+
+
+def test_what_conditions_settle_holds_for_the_same_variables_alone():
+    text = """namespace at::native {
+__global__ void yes(int n) {}
+__global__ void no(int n) {}
+void g(const Tensor& self, const Tensor& w) {
+  if (w.defined()) {
+    yes<<<8, 8>>>(1);
+  } else {
+    no<<<8, 8>>>(1);
+  }
+}
+Tensor f(const Tensor& self, Tensor w) {
+  if (!w.defined() && self.dim() > 3) {
+    BETWEEN
+    g(self, HANDED);
+  }
+}
+}
+"""
+    f = operator("f(Tensor self, Tensor w) -> Tensor", "CUDA", "at::native::f")
+    for between, handed, kernels in (("", "w", ["no"]), ("w = at::ones_like(self);", "w", ["no", "yes"]), ("", "other", ["no", "yes"])):
+        files = {N + "cuda/S.cu": text.replace("BETWEEN", between).replace("HANDED", handed)}
+        assert sorted(s for role, s, _ in steps(files, f) if role == "device") == kernels, (between, handed)
+    many = " && ".join(f"quite_a_long_name{n}" for n in range(9))
+    cut = text.replace("!w.defined() && self.dim() > 3", f"!w.defined() && {many} || other").replace("BETWEEN", "").replace("HANDED", "w")
+    assert sorted(s for role, s, _ in steps({N + "cuda/S.cu": cut}, f) if role == "device") == ["no", "yes"], "a condition whose end is not known"

@@ -381,9 +381,11 @@ def test_a_kernel_that_first_calls_what_only_raises_does_so_itself():
     files = {
         N + "Named.cpp": "namespace at::native {\nTensor sort(const Tensor& self) {\n  report(\"sort\");\n}\nTensor fill(const Tensor& self) {\n  warn(\"fill\");\n}\n}\n",  # noqa: Q003
         "aten/src/ATen/NamedTensorUtils.h": "namespace at {\n[[noreturn]] inline void report(const char* name) {\n  TORCH_CHECK(false, name);\n}\n"
-        "inline void warn(const char* name) {\n  TORCH_CHECK(name, name);\n}\n}\n",
+        "inline void warn(const char* name) {\n  TORCH_CHECK(name, name);\n}\n"
+        "inline void each(const char* name) {\n  for (auto n : name) {\n    TORCH_CHECK(false, name);\n  }\n}\n}\n",
+        N + "Each.cpp": "namespace at::native {\nTensor some(const Tensor& self) {\n  each(\"some\");\n}\n}\n",  # noqa: Q003
     }
-    for name, raises in (("sort", True), ("fill", False)):
+    for name, raises in (("sort", True), ("fill", False), ("some", False)):
         one = operator(f"{name}(Tensor self) -> Tensor", "CUDA", f"at::native::{name}")
         assert made(files, one)[0].chain(one, "CUDA").steps[0].note == ("it only raises an error" if raises else "")
 

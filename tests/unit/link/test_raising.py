@@ -15,6 +15,7 @@ from cartographer.scan.cpp import scan_cpp
     ('TORCH_CHECK(x.dim() == 2, "two"); return at::mul(x, x);', False),
     ('if (x.dim() == 2) { TORCH_CHECK(false, "two"); } return at::mul(x, x);', False),
     ("return at::mul(x, x);", False),
+    ('if (x.dim() == 2) { return x; }\nTORCH_CHECK(false, "two");', False),
     ("", False),
     ('\n#ifdef WITHOUT_IT\nTORCH_CHECK(false, "no");\n#endif\nreturn at::mul(x, x);', False),
 ])
