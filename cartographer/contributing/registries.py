@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from cartographer.contributing.python import dotted, last, outermost, outline, parsed
@@ -27,6 +28,7 @@ _OF_ONE = ("lowering", "sharding")  # whose calls name operators in their first 
 _COMPILERS = ("torch/_inductor/", "torch/_decomp/")
 _SHARDED = tuple(glob.partition("*")[0] for glob in SHARDED)
 _LISTED = re.compile(r"get_decompositions|remove_decompositions")
+_MOST = 5_000  # entries of one list, which lists in lists may multiply
 _CALLS = re.compile(r"\b(?:register_\w+|make_fallback|get_decompositions|remove_decompositions)\(")
 _OPERATOR = re.compile(r"(?:torch\.ops\.)?aten\.(\w+)(?:\.\w+)?")
 _TEST = re.compile(r"^    def test_(\w+)\(self\b", re.MULTILINE)
@@ -102,7 +104,7 @@ def _bound_by(loop: ast.For, lists: Mapping[str, ast.expr]) -> list[dict[str, as
     pairs = isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Attribute) and loop.iter.func.attr == "items"
     over = loop.iter.func.value if isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Attribute) and pairs else loop.iter
     bound = []
-    for entry in _entries(over, lists, whole=False):
+    for entry in islice(_entries(over, lists, whole=False), _MOST):
         if isinstance(loop.target, ast.Name):
             bound.append({loop.target.id: entry})
         elif isinstance(loop.target, ast.Tuple):
