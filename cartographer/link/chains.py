@@ -24,18 +24,17 @@ from cartographer.link.raising import IN_CUDA, only_raises, raising
 from cartographer.link.redispatch import sent_on
 from cartographer.link.sending import packed, unpacked
 from cartographer.link.steps import definition_step, noted, served, trimmed
-from cartographer.link.tree import Tree, tree_of
 from cartographer.model.backend import FIRST, MAIN, device_of_key
 from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable
 
     from cartographer.link.bound import Bound
     from cartographer.link.index import Defined
     from cartographer.link.redispatch import Sent
-    from cartographer.model.fact import FileFacts
+    from cartographer.link.tree import Tree
     from cartographer.model.location import Location
 
 KEYS = (  # whose chains are followed also where another key's kernel serves them
@@ -51,10 +50,6 @@ _ALIASES = {
     "catch all": ("CatchAll",),
     "nested kernel": ("CompositeImplicitAutogradNestedTensor",),
 }
-
-def chains(operators: Iterable[Operator], facts: Mapping[str, FileFacts], source: Callable[[str], str | None] | None = None) -> dict[str, dict[str, Chain]]:
-    """The chains of all operators: operator name -> dispatch key -> chain."""
-    return chains_in(tree_of(operators, facts, source))
 
 
 def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
