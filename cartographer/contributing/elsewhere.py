@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.atlas import ELSEWHERE, Landmark
 from cartographer.model.backend import device_of_key
+from cartographer.scan.cmake import commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 CMAKE = ("CMakeLists.txt", "caffe2/CMakeLists.txt", "aten/CMakeLists.txt", "aten/src/ATen/CMakeLists.txt", "cmake/*.cmake")
 WANTED = (*CMAKE, "third_party/*.txt")
-_TOKEN = re.compile(r'#[^\n]*|"(?P<quoted>(?:[^"\\]|\\.)*)(?:"|\\?\Z)|(?P<paren>[()])|(?P<plain>[^\s()#"]+)', re.DOTALL)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SWITCH = re.compile(r"USE_(\w+)")
 _COMMIT = re.compile(r"[\w./-]{4,100}")
@@ -27,10 +27,10 @@ _COMMIT = re.compile(r"[\w./-]{4,100}")
 
 @dataclass(frozen=True, slots=True)
 class _Clone:
-    """A repository that the build clones: its address, the line that has it, the folder, and the conditions around."""
+    """A repository that the build clones: its address, the folder, and the conditions around."""
 
     url: str
-    line: int
+    offset: int  # of the address in the file
     folder: str
     conditions: tuple[str, ...]
 
@@ -39,7 +39,7 @@ class _Clone:
 class _File:
     """What one CMake file has told so far."""
 
-    values: dict[str, tuple[str, int]] = field(default_factory=dict)  # variable -> its value, the line of it
+    values: dict[str, tuple[str, int]] = field(default_factory=dict)  # variable -> its value, and where that stands
     read: dict[str, str] = field(default_factory=dict)  # variable -> the file that it is read from
     conditions: list[str] = field(default_factory=list)
     clones: list[_Clone] = field(default_factory=list)
@@ -59,7 +59,7 @@ def elsewhere(operators: Iterable[Operator], texts: Mapping[str, str]) -> Iterat
         at = f" at {commit} ({pinned})" if _COMMIT.fullmatch(commit) else ""
         for condition in clone.conditions:
             if (switch := _SWITCH.fullmatch(condition)) and switch[1] in keys:
-                yield Landmark(keys[switch[1]], ELSEWHERE, path, clone.line, clone.url + at)
+                yield Landmark(keys[switch[1]], ELSEWHERE, path, texts[path].count("\n", 0, clone.offset) + 1, clone.url + at)
 
 
 def _value(file: _File, word: str) -> str:
@@ -69,55 +69,35 @@ def _value(file: _File, word: str) -> str:
 
 def _read(text: str) -> _File:
     file = _File()
-    for name, arguments in _commands(text):
-        words = [word for word, _ in arguments]
+    for name, words, offsets in commands(text):
         if name == "if":
             file.conditions.append(" ".join(words))
         elif name in ("else", "elseif") and file.conditions:
             file.conditions[-1] = " ".join(words) if name == "elseif" else ""
         elif name == "endif" and file.conditions:
             file.conditions.pop()
-        elif name == "set" and len(arguments) > 1:
-            file.values[words[0]] = arguments[1]
+        elif name == "set" and len(words) > 1:
+            file.values[words[0]] = words[1], offsets[1]
         elif name == "file" and words[:1] == ["READ"] and len(words) > 2:
             file.read[words[2]] = re.sub(r"^\$\{\w+\}/", "", words[1])
         elif name == "add_subdirectory":
             file.added.update(words[:1])
         elif name == "execute_process":
-            _execute(file, arguments)
+            _execute(file, words, offsets)
     return file
 
 
-def _execute(file: _File, arguments: Sequence[tuple[str, int]]) -> None:
+def _execute(file: _File, words: Sequence[str], offsets: Sequence[int]) -> None:
     """Take `git clone URL FOLDER` and, with the folder as the working directory, `git checkout COMMIT`."""
-    words = [word for word, _ in arguments]
     verb = next((verb for verb in ("clone", "checkout") if verb in words), "")
     if not verb or not re.search(r"\bgit\b", words[words.index(verb) - 1], re.IGNORECASE):
         return
-    given = [argument for argument in arguments[words.index(verb) + 1 :] if not argument[0].startswith("-")]
+    given = [(word, at) for word, at in list(zip(words, offsets, strict=True))[words.index(verb) + 1 :] if not word.startswith("-")]
     if verb == "clone" and len(given) > 1:
-        url, line = given[0]
+        url, offset = given[0]
         if variable := _VARIABLE.fullmatch(url):
-            url, line = file.values.get(variable[1], ("", 0))
+            url, offset = file.values.get(variable[1], ("", 0))
         if "://" in url and not re.search(r"\s", url):
-            file.clones.append(_Clone(url, line, given[1][0], tuple(file.conditions)))
+            file.clones.append(_Clone(url, offset, given[1][0], tuple(file.conditions)))
     elif given and "WORKING_DIRECTORY" in words[:-1] and (variable := _VARIABLE.fullmatch(given[0][0])):
         file.checked_out[words[words.index("WORKING_DIRECTORY") + 1]] = variable[1]
-
-
-def _commands(text: str) -> Iterator[tuple[str, list[tuple[str, int]]]]:
-    """The commands of a CMake file, each with its arguments and their lines."""
-    name, depth, line, at = "", 0, 1, 0
-    arguments: list[tuple[str, int]] = []
-    for token in _TOKEN.finditer(text):
-        line, at = line + text.count("\n", at, token.start()), token.start()
-        if paren := token["paren"]:
-            depth = max(0, depth + (1 if paren == "(" else -1))
-            if depth == 0 and paren == ")":
-                yield name.lower(), arguments
-                arguments = []
-        elif (word := token["quoted"] if token["plain"] is None else token["plain"]) is not None:
-            if depth:
-                arguments.append((word, line))
-            else:
-                name = word

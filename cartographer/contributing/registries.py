@@ -81,7 +81,7 @@ def _python(path: str, text: str, known: set[str]) -> Iterator[Landmark]:
             name = argument.id if isinstance(argument, ast.Name) else ""
             if values and name not in values:
                 continue
-            for entry in (values[name],) if values else _entries(argument, lists):
+            for entry in (values[name],) if values else _members(argument, lists):
                 if (match := _OPERATOR.fullmatch(dotted(entry))) and match[1] in known:
                     yield Landmark(f"aten::{match[1]}", kind, path, entry.lineno, last(call.func))
 
@@ -104,7 +104,7 @@ def _bound_by(loop: ast.For, lists: Mapping[str, ast.expr]) -> list[dict[str, as
     pairs = isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Attribute) and loop.iter.func.attr == "items"
     over = loop.iter.func.value if isinstance(loop.iter, ast.Call) and isinstance(loop.iter.func, ast.Attribute) and pairs else loop.iter
     bound = []
-    for entry in islice(_entries(over, lists, whole=False), _MOST):
+    for entry in _members(over, lists, whole=False):
         if isinstance(loop.target, ast.Name):
             bound.append({loop.target.id: entry})
         elif isinstance(loop.target, ast.Tuple):
@@ -113,8 +113,12 @@ def _bound_by(loop: ast.For, lists: Mapping[str, ast.expr]) -> list[dict[str, as
     return bound
 
 
-def _entries(node: ast.expr, lists: Mapping[str, ast.expr], depth: int = 8, *, whole: bool = True) -> Iterator[ast.expr]:
+def _members(node: ast.expr, lists: Mapping[str, ast.expr], *, whole: bool = True) -> Iterator[ast.expr]:
     """The members of a list that is written in the file, of lists that are joined, the keys of a dict. `whole`: what is no list is its only member."""
+    return islice(_entries(node, lists, whole=whole), _MOST)
+
+
+def _entries(node: ast.expr, lists: Mapping[str, ast.expr], depth: int = 8, *, whole: bool) -> Iterator[ast.expr]:
     if depth and isinstance(node, ast.Name) and node.id in lists:
         yield from _entries(lists[node.id], lists, depth - 1, whole=whole)
     elif isinstance(node, ast.List | ast.Tuple | ast.Set):

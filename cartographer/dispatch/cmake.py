@@ -14,15 +14,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.scan.cmake import commands
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Conditions = tuple[str, ...]
-_COMMAND = re.compile(r"#\[(=*)\[.*?\]\1\]|#[^\n]*|(?<!\w)(?P<name>[A-Za-z_]\w*+)\s*+\(", re.DOTALL)
-_ARGUMENT = re.compile(
-    r'\s+|#\[(=*)\[.*?\]\1\]|#[^\n]*|"(?P<quoted>(?:[^"\\]|\\.)*)"|\[(=*)\[(?P<bracket>.*?)\]\3\]|(?P<paren>[()])|(?P<plain>(?:[^\s()#"\\]|\\.)+)',
-    re.DOTALL,
-)
 _DEFINE = re.compile(r"-D([A-Za-z_]\w*)")
 _ROOTS = ("PROJECT_SOURCE_DIR", "CMAKE_SOURCE_DIR", "TORCH_ROOT", "Torch_SOURCE_DIR", "Caffe2_SOURCE_DIR", "CAFFE2_ROOT")
 # Bounds for files that nobody would write: of files in one list, of conditions under which one file is in a list, and of a
@@ -84,7 +81,7 @@ class _Walk:
         depth = len(self._conditions)
         branches: list[list[str]] = []
         until = ""
-        for name, arguments in _commands(data.decode("utf-8", "replace")):
+        for name, arguments, _ in commands(data.decode("utf-8", "replace")):
             if until:
                 until = "" if name == until else until
                 continue
@@ -237,28 +234,6 @@ def _path(argument: str, folder: str, *, any_file: bool = False) -> str | None:
         elif part not in (".", ""):
             parts.append(part)
     return "/".join(parts)
-
-
-def _commands(text: str) -> Iterator[tuple[str, list[str]]]:
-    position = 0
-    while (found := _COMMAND.search(text, position)) is not None:
-        position = found.end()
-        if found.group("name") is None:
-            continue
-        arguments: list[str] = []
-        depth = 1
-        while depth and (part := _ARGUMENT.match(text, position)) is not None:
-            position = part.end()
-            if part.group("paren"):
-                depth += 1 if part.group("paren") == "(" else -1
-                if depth:
-                    arguments.append(part.group("paren"))
-            elif part.group("quoted") is not None:
-                quoted = part.group("quoted")
-                arguments.append(f'"{quoted}"' if found.group("name").lower() in ("if", "elseif") else quoted)
-            elif part.group("plain") or part.group("bracket"):
-                arguments.append(part.group("plain") or part.group("bracket"))
-        yield found.group("name").lower(), arguments
 
 
 def _filelists(read: Callable[[str], bytes | None]) -> dict[str, tuple[str, ...]]:

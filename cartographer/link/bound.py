@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import parameter_name, split_template
@@ -110,9 +111,9 @@ class Binder:
         values = {name: known.get(text, text) for name, text in given.items()}
         found = [(name, text) for name, text in sorted(values.items()) if name in asked and _PLAIN.fullmatch(text)]
         held = [h for pair in found if pair[1].startswith('"') for h in self._bodies.variables(target).by_string.get(pair, {}).items()]
-        known = dict(found)
-        of_tensors = self._bodies.variables(target).of_tensors.items() if any(name.endswith(")") for name in known) else ()
-        return (*classes, *found, *held, *((term, "false") for term, asked in of_tensors if known.get(asked) == "false"))  # what is given may be undefined itself
+        denied = {name for name, text in found if text == "false" and name.endswith(")")}  # only these: what is given may be undefined itself
+        of_tensors = self._bodies.variables(target).of_tensors.items() if denied else ()
+        return (*classes, *found, *held, *((term, "false") for term, question in of_tensors if question in denied))
 
     def _classes(self, call: Call, inside: Defined, target: Defined) -> Iterator[tuple[str, str]]:
         """The classes that a call gives for parameters of a template, where these are the types of parameters of the function:
@@ -142,7 +143,7 @@ class Binder:
             deciding = {name for name, written in body.parameters.items() if _DECIDING.search(written)}
             names = {*deciding, *template_names(target.fact.template), *template_names(self._class_template(target))}
             terms = (*self._terms(body, names, target), *self._strings(target, body)) if names else ()
-            body.asked = frozenset(t for t in (*terms, *self._of_tensors(body, target)) if not self._is_set(_subject(t), target))
+            body.asked = frozenset(t for t in (*terms, *self._of_tensors(body, target)) if not self.changes(_subject(t), target))
         return body.asked
 
     def _terms(self, body: Body, names: set[str], target: Defined) -> Iterator[str]:
@@ -164,7 +165,7 @@ class Binder:
         may_be = {name for name, written in body.parameters.items() if "Tensor" in written}
         if not may_be:
             return
-        asked = {t for spot in body.spots for c in spot.conditions for t in _terms_of(c)}
+        asked = _terms_in(body)
         through = self._bodies.variables(target).of_tensors if asked else {}
         yield from (t for t in (*asked, *(through[t] for t in asked if t in through)) if t.endswith(")") and _subject(t) in may_be)
         handed_on = {name for name in may_be if _MAY_BE_UNDEFINED.match(body.parameters[name])}
@@ -173,25 +174,23 @@ class Binder:
     def _strings(self, target: Defined, body: Body) -> Iterator[str]:
         """The parameters by whose text variables are set that conditions ask for."""
         sides = self._bodies.variables(target).by_string if any("string" in written for written in body.parameters.values()) else {}
-        asked = {t for spot in body.spots for c in spot.conditions for t in _terms_of(c)} if sides else set()
+        asked = _terms_in(body) if sides else set()
         yield from (name for (name, _), held in sides.items() if name in body.parameters and not asked.isdisjoint(held))
 
-    def _is_set(self, name: str, target: Defined) -> bool:
-        """Whether a function gives its parameter another value."""
-        text = self._bodies.variables(target).text
+    def changes(self, name: str, function: Defined) -> bool:
+        """Whether a function gives a parameter, or a variable that it declares with a value, another one."""
+        declared = name not in self._bodies.of(function).parameters
+        return next(islice(self._settings(name, function), declared, None), None) is not None
+
+    def _settings(self, name: str, function: Defined) -> Iterator[int]:
+        """The places in the body of a function at which it sets a variable."""
+        text = self._bodies.variables(function).text
         start = text.find("{")
         at = text.find(name, start) if start >= 0 else -1
         while at >= 0:
             if _IS_SET.match(text, at + len(name)) and _IN_WORD.match(text, at - 1) is None and not _is_prose(text, at):
-                return True
+                yield at
             at = text.find(name, at + 1)
-        return False
-
-    def changes(self, name: str, function: Defined) -> bool:
-        """Whether a function gives a parameter, or a variable that it declares with a value, another one."""
-        text = self._bodies.variables(function).text
-        found = re.findall(rf"(?<![\w.>]){re.escape(name)}\s*[-+*/|&^%]?=(?!=)", text[max(0, text.find("{")) :])
-        return len(found) > (name not in self._bodies.of(function).parameters)
 
     def _class_template(self, method: Defined) -> str:
         """The template of the class of a method."""
@@ -245,6 +244,11 @@ class Binder:
             return "false"
         given = self._overloads.type_of(text, inside)
         return "true" if given is not None and given.name not in ("", "auto") and "?" not in given.kind and given.name != "optional" else ""
+
+
+def _terms_in(body: Body) -> set[str]:
+    """The terms of all conditions of a body that are names or ask one thing of a name."""
+    return {t for spot in body.spots for c in spot.conditions for t in _terms_of(c)}
 
 
 def _is_prose(text: str, at: int) -> bool:

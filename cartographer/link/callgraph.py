@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 _CAST = re.compile(r"static_cast<.*>\(&?(at::\w+)\)")
 _TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\((?:at::|c10::)?kCPU\))")
-_ON_HOST = "thrust::host"  # a policy of Thrust: it runs on the CPU
 _OVERRIDERS = 8  # followed and shown
 _HANDED_ON = 2  # functions through which a template argument is followed
 _CLASSES_AT_MOST = 6  # a method that more classes have tells nothing
@@ -256,7 +255,7 @@ class CallGraph:
         """The library that a call enters by its name, or by the class of the object that it calls; "" when it enters none."""
         if self.device == "cuda" and "::" not in name and self.bodies.is_of_cutlass(spot.inside, name):
             return "CUTLASS"
-        title = library(name, self.device) if spot.call.form == "call" and spot.call.arguments[:1] != (_ON_HOST,) else ""
+        title = library(name, self.device, spot.call.arguments) if spot.call.form == "call" else ""
         return title if title == "QNNPACK" or (title and not self._ours(name)) else ""  # QNNPACK's sources are in the tree
 
     def _functions(self, spot: Spot, name: str) -> tuple[Defined, ...]:

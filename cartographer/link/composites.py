@@ -70,7 +70,6 @@ class Shape:
 
 
 _PART_OF = re.compile(r"_?(\w+?)_(?:forward|backward)")  # of an operator that people do not call themselves
-_DEFAULT = re.compile(r"(?<= )(\w+)=([^,()\[\]]+|\[[^\]]*\])(?=[,)])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +153,12 @@ class Operators:
     def _with_public_defaults(self, operator: Operator) -> Operator:
         match = _PART_OF.fullmatch(operator.base)
         public = self.by_name.get(f"{operator.namespace}::{match[1]}") if match is not None else None
-        if public is None:
+        schema, given = schema_of(operator.schema), schema_of(public.schema) if public is not None else None
+        if schema is None or given is None:
             return operator
-        schema = operator.schema
-        for name, default in _DEFAULT.findall(public.schema):
-            place = re.search(rf"(?<= ){name}(?=[,)])", schema)
-            schema = schema if place is None else f"{schema[: place.end()]}={default}{schema[place.end() :]}"
-        return replace(operator, schema=schema)
+        defaults = {argument.name: argument.default for argument in given.arguments}
+        arguments = tuple(a if a.default is not None else replace(a, default=defaults.get(a.name)) for a in schema.arguments)
+        return replace(operator, schema=str(replace(schema, arguments=arguments)))
 
     def of_base(self, base: str) -> list[Shape]:
         """The operators of this base name that return their result, in-place ones included."""

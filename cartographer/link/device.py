@@ -89,9 +89,14 @@ _BACKEND_OF = {"cudnn": "cuda", "miopen": "hip", "mkldnn": "cpu", "nnpack": "cpu
 _LABEL = re.compile(rf"case (?:\w+::)*k?({'|'.join((*(platform.device for platform in PLATFORMS), *_BACKEND_OF))})(\w*)", re.IGNORECASE)
 
 
-def library(name: str, device: str) -> str:
-    """The vendor library that a call by this name enters on a device; "" when the name is of none, or only prepares such a call."""
-    return _library(name.removeprefix("::"), device)
+def library(name: str, device: str, arguments: tuple[str, ...] = ()) -> str:
+    """The vendor library that a call by this name enters on a device; "" when the name is of none, or only prepares such a call, or its
+    arguments say that it runs on the host.
+    """
+    return _library(name.removeprefix("::"), device) if arguments[:1] != (_ON_HOST,) else ""
+
+
+_ON_HOST = "thrust::host"  # a policy of Thrust: it runs on the CPU
 
 
 @lru_cache(maxsize=65536)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.steps import definition_step
 from cartographer.model.operator import Origin, Step
+from cartographer.model.serving import generated_of
 
 if TYPE_CHECKING:
     from cartographer.link.tree import Tree
@@ -61,7 +62,8 @@ def _copy(tree: Tree, operator: Operator, symbol: str) -> tuple[Step, ...]:
     step = _written_by(tree, symbol, _COPIES, name, "CompositeViewCopyKernels.cpp") or _written_by(
         tree, symbol, _COPIES, "GenCompositeViewCopyKernel", "CompositeViewCopyKernels.cpp")
     steps = [step] if step is not None else []
-    base = (_functional(tree, operator) if is_out else None) or tree.by_name.by_name.get(operator.generated_from or "")
+    known, source = tree.by_name.by_name, operator.generated_from
+    base = known.get(generated_of(source, operator.name, known)) if source else None
     if base is None:
         base = _variant(tree, operator)
     if base is not None and base.name != operator.name:
@@ -69,15 +71,6 @@ def _copy(tree: Tree, operator: Operator, symbol: str) -> tuple[Step, ...]:
     if step is None:
         steps.insert(0, Step("entry", symbol, operator.declared.path, operator.declared.line, "written by the build for this row"))
     return tuple(steps)
-
-
-def _functional(tree: Tree, operator: Operator) -> Operator | None:
-    """The functional form that a written out= form calls (`gen_composite_out_kernel`, torchgen/native_function_generation.py), also where the
-    build made both from the form in place: `__lshift__.Scalar` of `__lshift__.Scalar_out`.
-    """
-    overload = operator.overload.removesuffix("out").removesuffix("_")
-    found = tree.by_name.by_name.get(f"{operator.namespace}::{operator.base}" + (f".{overload}" if overload else ""))
-    return found if found is not None and operator.generated_from is not None and "!" not in found.schema else None
 
 
 def _shape_only(tree: Tree, operator: Operator) -> tuple[Step, ...]:

@@ -108,9 +108,8 @@ class Handed:
         variables = self.bodies.variables(spot.inside)
         for written in _QUALIFIED.findall(variables.assigned.get(name, "")):
             yield from sorted(self.names.functions(written, spot.scope), key=lambda d: d.fact.specialization != "float")[:1]
-        own = re.search(rf"\]\s*\([^()]*\b{re.escape(name)}\s*[,)]", variables.text) is not None  # of a lambda there
-        for cls in general(self.names.classes(variables.written_class(name), spot.scope)) if not own else ():
-            if self.bodies.follows(cls):
+        for cls in general(self.names.classes(variables.written_class(name), spot.scope)):
+            if self.bodies.follows(cls) and not variables.is_of_lambda(name):
                 yield from (d for d in self.run_by(cls, spot) if d.name == "operator()" and self.names.takes(d, len(spot.call.arguments)))
 
     def sides(self, site: Site, spot: Spot) -> Iterator[Site]:

@@ -208,8 +208,8 @@ class Search:
         at = (site.conditions, self.graph.bodies.of(start).first)
         known = self._nevers.get(at)
         if known is None:
-            known = self._nevers[at] = _never(*at, self._answers)
-            if any(_never(*at, other) is not known for other in self._others):
+            known = self._nevers[at] = _cannot_hold(*at, self._answers)
+            if any(_cannot_hold(*at, other) is not known for other in self._others):
                 self._by_layout.add(site.conditions)
         self._asked = self._asked or site.conditions in self._by_layout
         return known
@@ -305,7 +305,7 @@ class Search:
         return tuple(opposite(e.condition) for e in exits) if loops_over_elements("\n".join(text)) else ()
 
 
-def _never(conditions: Conditions, first: str, answers: frozenset[str]) -> bool:
+def _cannot_hold(conditions: Conditions, first: str, answers: frozenset[str]) -> bool:
     """Whether one of the conditions cannot hold when the first tensor answers so."""
     return any(never(condition, answers, first) for condition in conditions)
 

@@ -18,7 +18,7 @@ from cartographer.link.made import Made, Maker
 from cartographer.link.metal import MetalKernels
 from cartographer.link.names import Names
 from cartographer.link.reach import Search
-from cartographer.link.signs import HEADERS, signs_of
+from cartographer.link.signs import HEADERS, Signs, signs_of
 from cartographer.link.stubs import Stubs, stubs_of
 from cartographer.model.backend import device_of_key, layout_of_key
 from cartographer.model.location import language_of
@@ -115,7 +115,12 @@ class Tree:
     @cached_property
     def bodies(self) -> Bodies:
         """The bodies of functions, as far as they are the same on every device."""
-        return Bodies(self.index, self.by_name, self.stubs, signs_of({path: self.whole(path) if self.whole is not None else self.files[path] for path in HEADERS if path in self.files}), self.source)
+        return Bodies(self.index, self.by_name, self.stubs, self._signs, self.source)
+
+    @cached_property
+    def _signs(self) -> Signs:
+        whole = self.whole or self.files.__getitem__
+        return signs_of({path: whole(path) for path in HEADERS if path in self.files})
 
     @cached_property
     def written(self) -> dict[tuple[str, str], list[Operator]]:

@@ -44,6 +44,7 @@ _CONSTANT = re.compile(r"(?<![\w.>])(\w+) = (true|false|(?:\w+::)*[A-Z]\w+);")
 _COUNTED = re.compile(r"auto(?<!\wauto)\s+(\w+)\s*:\s*(?:c10::)?irange\(")
 _BEGUN = re.compile(r"auto(?<!\wauto)\s*[&*]*\s*([A-Za-z_]\w*)\s*=\s*")
 _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
+_NO_VALUE = re.compile(r"(?<![\w:.])(?:at::)?Tensor ((?:\w+, *)*\w+) *;")
 _ONCE_USED = 2  # times that a name stands that is declared, and then used once
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
 
@@ -125,9 +126,13 @@ class Variables:
         """Variables that hold whether an optional has a value, asked of it or of the tensor in it: `const bool backward =
         grad.defined();` after `const Tensor& grad = *(at::borrow_from_optional_tensor(grad_opt));` -> `grad_opt.has_value()`.
         """
-        asked = _GIVEN.findall(self.text)
-        meant = ((flag, name if how == "has_value" else self._borrowed.get(name, "")) for flag, name, how in asked)
+        meant = ((flag, name if how == "has_value" else self._borrowed.get(name, "")) for flag, name, how in self._questions)
         return {flag: f"{name}.has_value()" for flag, name in meant if name}
+
+    @cached_property
+    def _questions(self) -> list[tuple[str, str, str]]:
+        """Variables that hold whether an optional has a value, or a tensor is defined: the variable, what it asks, and how."""
+        return _GIVEN.findall(self.text)
 
     @cached_property
     def _borrowed(self) -> dict[str, str]:
@@ -140,16 +145,23 @@ class Variables:
         """What is asked about tensors that may be undefined, in words that a call decides: `has_out` is `out.defined()`, and `std_t.defined()` is
         `std_opt.has_value()` where that tensor is borrowed from the optional.
         """
-        flags = {flag: f"{name}.defined()" for flag, name, how in _GIVEN.findall(self.text) if how == "defined" and name not in self._borrowed}
+        flags = {flag: f"{name}.defined()" for flag, name, how in self._questions if how == "defined" and name not in self._borrowed}
         return {**flags, **{f"{name}.defined()": f"{optional}.has_value()" for name, optional in self._borrowed.items()}}
 
     def is_undefined(self, name: str) -> bool:
         """Whether a variable is a tensor that is declared without a value, `at::Tensor result, unused;`, and named in one call alone: what is named
         more often may be set by a call.
         """
-        if len(re.findall(rf"\b{name}\b", self.text)) != _ONCE_USED:
-            return False
-        return re.search(rf"(?<![\w:.])(?:at::)?Tensor (?:\w+, *)*{name}\b *(?:, *\w+ *)*;", self.text) is not None
+        return name in self._without_value and len(re.findall(rf"\b{name}\b", self.text)) == _ONCE_USED
+
+    @cached_property
+    def _without_value(self) -> frozenset[str]:
+        """The tensors that are declared without a value."""
+        return frozenset(name for names in _NO_VALUE.findall(self.text) for name in re.findall(r"\w+", names))
+
+    def is_of_lambda(self, name: str) -> bool:
+        """Whether a lambda has a parameter of this name."""
+        return re.search(rf"\]\s*\([^()]*\b{name}\s*[,)]", self.text) is not None
 
     @cached_property
     def by_string(self) -> dict[tuple[str, str], dict[str, str]]:

@@ -94,6 +94,13 @@ class OperatorName:
         return self.base.endswith("_")
 
     @property
+    def functional(self) -> str:
+        """The base of the form that is not in place: `add` of `add_`, `__lshift__` of `__ilshift__`."""
+        if not self.inplace:
+            return self.base
+        return f"__{self.root}__" if self.dunder else self.base.removesuffix("_")
+
+    @property
     def root(self) -> str:
         """The base without in-place underscore, dunders and `_functional` (torchgen's BaseOperatorName.base)."""
         found = _DUNDER.fullmatch(self.base)

@@ -5,12 +5,13 @@ or be written by the build around another form of the operator, which the backen
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.backend import device_of_key, layout_prefix
 from cartographer.model.dispatch import COMPOSITE, DEFAULT, FALLBACK, NOTHING, OUTCOMES, OWN
 from cartographer.model.operator import Origin
+from cartographer.model.schema import OperatorName
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 WAITS, RAISES, REFUSES, UNTOLD = "waits", "raises", "refuses", "not told"
 WAYS = (OWN, DEFAULT, COMPOSITE, FALLBACK, WAITS, RAISES, REFUSES, NOTHING, UNTOLD)
 _BROUGHT = (NOTHING, RAISES, FALLBACK)  # what a backend changes by a kernel of its own
-_IN_PLACE = re.compile(r"__i(?=\w+__$)|(?<=[^_])_$")  # as OperatorName of torchgen reads names: `add_`, `__ilshift__`
 
 
 class Served(NamedTuple):
@@ -59,10 +59,16 @@ def form_behind(op: Operator, operators: Mapping[str, Operator]) -> str:
         return f"{op.namespace}::{op.structured_delegate}"
     if not op.generated_from or Origin.GENERATED not in for_all:
         return ""
-    namespace, _, name = op.generated_from.partition("::")
-    base, dot, overload = name.partition(".")
-    functional = f"{namespace}::{_IN_PLACE.sub('__' if base.startswith('__') else '', base)}{dot}{overload}"
-    return functional if functional in operators and functional != op.name else op.generated_from
+    return generated_of(op.generated_from, op.name, operators)
+
+
+def generated_of(source: str, name: str, operators: Collection[str]) -> str:
+    """The form that a written kernel of the operator `name` calls, which torchgen makes of the row `source`: its functional form, or where
+    it is that one itself, what it is made of.
+    """
+    written = OperatorName.parse(source)
+    functional = str(replace(written, base=written.functional))
+    return functional if functional in operators and functional != name else source
 
 
 def _alone(op: Operator, key: str) -> str:
