@@ -393,10 +393,10 @@ def test_a_kernel_that_first_calls_what_only_raises_does_so_itself():
 def test_a_written_out_form_calls_the_functional_one_though_both_are_made_of_the_one_in_place():
     """torchgen/native_function_generation.py, gen_composite_out_kernel."""
     generators = {"torchgen/native_function_generation.py": "def gen_composite_out_kernel(g):\n    pass\n"}
-    out = operator("__ls__.Scalar_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "CPU", "at::native::ls_out", Origin.GENERATED, generated_from="aten::__ils__.Scalar")
-    functional = operator("__ls__.Scalar(Tensor self) -> Tensor", "CPU", "at::native::ls")
-    in_place = operator("__ils__.Scalar(Tensor(a!) self) -> Tensor(a!)", "CPU", "at::native::ls_")
-    for others, called in (((functional, in_place), "__ls__.Scalar"), ((in_place,), "__ils__.Scalar")):
+    out = operator("__lshift__.Scalar_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "CPU", "at::native::ls_out", Origin.GENERATED, generated_from="aten::__ilshift__.Scalar")
+    functional = operator("__lshift__.Scalar(Tensor self) -> Tensor", "CPU", "at::native::ls")
+    in_place = operator("__ilshift__.Scalar(Tensor(a!) self) -> Tensor(a!)", "CPU", "at::native::ls_")
+    for others, called in (((functional, in_place), "__lshift__.Scalar"), ((in_place,), "__ilshift__.Scalar")):
         assert [s.symbol for s in made(generators, out, *others)[0].chain(out, "CPU").steps if s.role == "calls"] == [called]
 
 
