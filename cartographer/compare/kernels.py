@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from cartographer.compare.bodies import ROLES, WRITERS, difference
@@ -36,7 +37,7 @@ def kernel_changes(
         if backend not in now.chains or (now.name, backend) in told:
             continue
         before, after = was.chains[backend], now.chains[backend]
-        if before.status is Status.RESOLVED is after.status:
+        if before.status is Status.RESOLVED is after.status and not _alike(before, after, old, new):
             pairs.setdefault((id(before), id(after)), (before, after, []))[2].append(backend)
     found: dict[tuple[object, ...], tuple[Change, list[str]]] = {}
     for before, after, backends in pairs.values():
@@ -48,6 +49,12 @@ def kernel_changes(
         yield Change(change.id, change.level, change.op, f"{change.reason} ({', '.join(keys)})", change.old, change.new, detail, change.places, fold=change.fold)
 
 
+def _alike(before: Chain, after: Chain, old: Bodies, new: Bodies) -> bool:
+    """Whether two ways are the same to the line, and so is the code of all that they pass: most are, in releases that are near."""
+    return before.steps == after.steps and all(old.get(s.path, {}).get(s.line) == new.get(s.path, {}).get(s.line) for s in before.steps)
+
+
+@lru_cache(maxsize=65536)
 def plain(symbol: str) -> str:
     """A function's name without namespaces and wrappers: `add_out` of `at::native::structured_add_out::impl`, `TORCH_IMPL_FUNC(add_out)`, `add_out_symint`."""
     head = _HEAD.search(symbol)
@@ -55,6 +62,7 @@ def plain(symbol: str) -> str:
     return _SYMINT.sub("", name)
 
 
+@lru_cache(maxsize=65536)
 def whole(symbol: str) -> str:
     """A function's name with the classes and namespaces around it, but without wrappers and template arguments."""
     around = _ARGUMENTS.sub("", symbol).rpartition("::")[0]
