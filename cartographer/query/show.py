@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.backend import in_order
 from cartographer.model.dispatch import by_outcome
+from cartographer.model.recorded import limits
 from cartographer.query import elsewhere, export, operators, where_text
 from cartographer.query.ink import short
 from cartographer.query.where import Descent, main_step, not_found
@@ -62,7 +63,7 @@ def one(o: Operator, ink: Ink, fetched: Collection[Landmark] = ()) -> Iterator[s
     for backend in in_order(o.kernels):
         yield from _rows(backend, _kernel(o, backend, ink))
     if o.autograd:
-        yield from _rows("backward", list(_autograd(o.autograd, ink)))
+        yield from _rows("backward", list(_autograd(o, o.autograd, ink)))
     yield from _rows("calls", [short(o.callees, 12)] if o.callees else [])
     yield from _rows("called by", [short(o.callers, 12)] if o.callers else [])
     yield from _rows("age", [f"{thing}: {date or 'not known'}" for thing, date in o.age.items()])
@@ -109,8 +110,9 @@ def _kernel(o: Operator, backend: str, ink: Ink) -> list[str]:
     return rows
 
 
-def _autograd(a: Autograd, ink: Ink) -> Iterator[str]:
-    head = ", ".join(a.nodes) or a.kind or "no Node"
+def _autograd(o: Operator, a: Autograd, ink: Ink) -> Iterator[str]:
+    limited = limits(o)
+    head = ", ".join(f"{node} (for {limited[node]})" if node in limited else node for node in a.nodes) or a.kind or "no Node"
     yield f"{head}  {_at(a.formula, ink)}".rstrip()
     if a.saved:
         yield f"saves {', '.join(a.saved)}"

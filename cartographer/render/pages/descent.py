@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.backend import MAIN, device_of_key
 from cartographer.model.operator import Origin, Status
+from cartographer.model.recorded import recorded
 from cartographer.render.landmarks import landmark
 from cartographer.render.pages.chains import ROLES, address_of, note_of
 from cartographer.render.pages.ladder import ladder_of
@@ -93,11 +94,12 @@ def _dispatcher(site: Site, op: Operator, backend: str) -> list[Stop]:
         )
     ]
     autograd = op.autograd
-    if autograd and autograd.nodes and autograd.formula:
+    nodes = recorded(op, backend)
+    if autograd and nodes and autograd.formula:
         name = f"VariableType::{op.base}" + (f"_{op.overload}" if op.overload else "")
         formula = site.receipt(autograd.formula.path, autograd.formula.line)
         stops.append(
-            Stop(name, f"Makes {', '.join(autograd.nodes)} and calls on with the autograd keys masked.", (formula,), "generated", generated=True)
+            Stop(name, f"Makes {', '.join(nodes)} and calls on with the autograd keys masked.", (formula,), "generated", generated=True)
         )
     return stops
 

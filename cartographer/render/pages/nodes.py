@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cartographer.model.recorded import limits
 from cartographer.render import urls
 from cartographer.render.pages.frame import Link, Page, Receipt
 
@@ -20,6 +21,7 @@ class NodeRow:
     name: str
     receipt: Receipt | None
     operators: tuple[Link, ...]
+    limit: str = ""  # the tensors for which alone it is recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,10 @@ def build(site: Site) -> Page:
     """The page of all autograd Nodes."""
     rows = []
     for node, names in site.catalog.nodes.items():
-        autograd = site.catalog.by_name[names[0]].autograd
+        behind = [site.catalog.by_name[name] for name in names]
+        autograd, limited = behind[0].autograd, {limits(op).get(node, "") for op in behind}
         receipt = site.receipt_of(autograd.formula) if autograd else None
-        rows.append(NodeRow(node, receipt, tuple(link for link in map(site.operator, names) if link)))
+        rows.append(NodeRow(node, receipt, tuple(link for link in map(site.operator, names) if link), limited.pop() if len(limited) == 1 else ""))
     return Page(
         address=urls.NODES,
         template="nodes.html.jinja2",

@@ -69,7 +69,7 @@ class OperatorPage:
 
     name: str
     namespace: str
-    lead: str
+    lead: tuple[str, ...]
     facts: tuple[Fact, ...]
     main: Overload
     others: tuple[Overload, ...]
@@ -120,7 +120,7 @@ def build(site: Site, key: str) -> Page:
         address=site.settle(key + ".html"),
         template="operator.html.jinja2",
         title=f"{name} · operator",
-        description=view.lead,
+        description=" ".join(view.lead[:2]),
         plate=urls.OPERATORS,
         view=view,
         crumbs=(Link("Operators", urls.OPERATORS),),

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cartographer.model.backend import DENSE, FIRST
+from cartographer.model.backend import DENSE, FIRST, layout_prefix
 from cartographer.model.lineage import EVER
 from cartographer.model.operator import Origin, Status
+from cartographer.model.recorded import COMPOSED, NEVER, is_composed, limits
 from cartographer.render import urls
 from cartographer.render.pages import releases
 from cartographer.render.pages.surface import published
@@ -38,25 +39,54 @@ class Fact(NamedTuple):
     items: tuple[Item, ...]
 
 
+_DEFAULTS = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 
-def lead_of(operators: Sequence[Operator], main: Operator) -> str:
-    """The sentence above an operator's facts: how many overloads, who computes it, whether a gradient flows back."""
+
+def lead_of(operators: Sequence[Operator], main: Operator) -> tuple[str, ...]:
+    """The sentences above an operator's facts: how many overloads, who computes it, whether a gradient flows back."""
     count = len(operators)
     own = [key for key in DENSE if main.dispatch.get(key) == "kernel"]
     others = [key for key in main.kernels if main.dispatch.get(key) == "kernel" and key not in FIRST]
-    served = "most backends" if len(others) > 3 else f"all backends but {_and(others)}" if others else "all backends"
+    composed, default = ([key for key in DENSE if main.dispatch.get(key) in outcomes] for outcomes in (COMPOSED, ("default backend kernel",)))
+    if own and not any(r.key in _DEFAULTS and r.origin is Origin.YAML for r in main.registrations):
+        default = []  # written by the build: it calls the form that has the kernels
+    served = _and(composed or default) if own else _all_but([*others, *_unserved(main)])
     words = [f"{count} overloads." if count > 1 else "One overload."]
     if own:
         words.append(f"Computed by kernels of its own for {_and(own)}.")
-    elif any(main.dispatch.get(key) in ("math kernel", "catch all") for key in DENSE):
-        words.append(f"Composed of other operators: one function for {served}.")
-    elif any(main.dispatch.get(key) == "default backend kernel" for key in DENSE):
-        words.append(f"One default kernel serves {served}.")
-    elif others:
+    if composed:
+        words.append(f"Composed of other operators{' for' if own else ': one function for'} {served}.")
+    elif default:
+        words.append(f"{'A default kernel' if own else 'One default kernel'} serves {served}.")
+    elif others and not own:
         words.append(f"Computed by kernels of its own for {_and(others[:4])}.")
-    if main.autograd and main.autograd.nodes:
-        words.append(f"On the way back: {_and(main.autograd.nodes)}.")
-    return " ".join(words)
+    if back := _way_back(main):
+        words.append(f"On the way back: {back}.")
+    return tuple(words)
+
+
+def _unserved(main: Operator) -> list[str]:
+    """A key of each layout of tensors that nothing serves on any backend."""
+    layouts: dict[str, list[str]] = {}
+    for key in main.dispatch:
+        if layout_prefix(key):
+            layouts.setdefault(layout_prefix(key), []).append(key)
+    return [keys[0] for keys in layouts.values() if all(main.dispatch[key] == "missing" for key in keys)]
+
+
+def _all_but(keys: Sequence[str]) -> str:
+    """All backends but these, those of one layout of tensors together."""
+    names = list(dict.fromkeys(layout_prefix(key) or key for key in keys))
+    return "most backends" if len(names) > 3 else f"all backends but {_and(names)}" if names else "all backends"
+
+
+def _way_back(main: Operator) -> str:
+    """The Nodes that a backward pass shows, each with the tensors for which it is recorded where these are not all."""
+    limited = limits(main)
+    nodes = [node for node in (main.autograd.nodes if main.autograd else ()) if limited.get(node) != NEVER]
+    told = [f"{node} ({limited[node]} alone)" if node in limited else node for node in nodes]
+    others = ["those of the operators that it calls"] if is_composed(main) and main.autograd and main.autograd.nodes else []
+    return ", else ".join(filter(None, (_and(told) if told else "", *others)))
 
 
 def facts_of(site: Site, op: Operator, *, whole: bool, said: Sequence[Fact] = ()) -> tuple[Fact, ...]:
@@ -113,8 +143,8 @@ def _derivative(site: Site, op: Operator) -> Fact | None:
     if op.autograd is None:
         return None
     if op.autograd.nodes:
-        receipt = site.receipt_of(op.autograd.formula)
-        return Fact("Derivative", tuple(Item(node, receipt=receipt) for node in op.autograd.nodes))
+        receipt, limited = site.receipt_of(op.autograd.formula), limits(op)
+        return Fact("Derivative", tuple(Item(node, receipt=receipt, note=f"for {limited[node]}" if node in limited else "") for node in op.autograd.nodes))
     return Fact("Derivative", (Item(op.autograd.kind or "no node", code=False, receipt=site.receipt_of(op.autograd.formula)),))
 
 
@@ -154,4 +184,4 @@ def _kernels(op: Operator) -> Fact | None:
 
 
 def _and(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + f" and {words[-1]}"
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

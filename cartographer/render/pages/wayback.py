@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from cartographer.model.recorded import is_composed, limits
+
 if TYPE_CHECKING:
     from cartographer.model.operator import Operator
     from cartographer.render.pages.frame import Receipt
@@ -34,7 +36,7 @@ class HelperView(NamedTuple):
 class WayBack:
     """Everything that is known about the derivative of an overload."""
 
-    nodes: tuple[str, ...]
+    nodes: tuple[tuple[str, str], ...]  # each with the tensors for which alone it is recorded; "" for all
     kind: str
     receipt: Receipt | None
     formulas: tuple[FormulaView, ...]
@@ -42,6 +44,7 @@ class WayBack:
     helpers: tuple[HelperView, ...]
     outputs: tuple[str, ...]
     keyed: bool  # some formula holds for one dispatch key only
+    composed: bool  # for some backend the operators that it calls are recorded, and not it itself
 
 
 def way_back_of(site: Site, op: Operator) -> WayBack | None:
@@ -49,8 +52,9 @@ def way_back_of(site: Site, op: Operator) -> WayBack | None:
     autograd = op.autograd
     if autograd is None:
         return None
+    limited = limits(op)
     return WayBack(
-        nodes=autograd.nodes,
+        nodes=tuple((node, limited.get(node, "")) for node in autograd.nodes),
         kind=autograd.kind,
         receipt=site.receipt_of(autograd.formula),
         formulas=tuple(
@@ -63,4 +67,5 @@ def way_back_of(site: Site, op: Operator) -> WayBack | None:
         ),
         outputs=autograd.output_differentiability,
         keyed=any(f.key != "Default" for f in autograd.formulas),
+        composed=bool(limited) and is_composed(op),
     )

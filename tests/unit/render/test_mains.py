@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from cartographer.model.location import Location
-from cartographer.model.operator import Chain, Operator, Origin, Status
+from cartographer.model.operator import Autograd, Chain, Operator, Origin, Registration, Status
 from cartographer.render.catalog import main_of
 from cartographer.render.pages.passport import lead_of
 
@@ -33,5 +33,30 @@ def test_numbers_lead_before_names(first: str, others: list[str]) -> None:
 def test_a_composite_operator_is_one_though_a_further_backend_has_a_kernel_of_its_own():
     op = Operator("aten::softmax", "aten::softmax(Tensor self) -> Tensor", Origin.YAML, Location("x", 1), dispatch={"CPU": "math kernel", "CUDA": "math kernel", "Metal": "kernel"},
                   kernels={key: Chain(Status.RESOLVED) for key in ("CPU", "CUDA", "Metal")})  # fmt: skip
-    assert lead_of([op], op) == "One overload. Composed of other operators: one function for all backends but Metal."
-    assert lead_of([op], replace(op, dispatch={"CPU": "missing", "Metal": "kernel"})) == "One overload. Computed by kernels of its own for Metal."
+    assert " ".join(lead_of([op], op)) == "One overload. Composed of other operators: one function for all backends but Metal."
+    assert " ".join(lead_of([op], replace(op, dispatch={"CPU": "missing", "Metal": "kernel"}))) == "One overload. Computed by kernels of its own for Metal."
+
+
+def _lead(dispatch: dict[str, str], registrations: tuple[Registration, ...] = (), nodes: tuple[str, ...] = ()) -> str:
+    op = Operator("aten::turn", "aten::turn(Tensor self) -> Tensor", Origin.YAML, Location("x", 1), dispatch=dispatch, registrations=registrations,
+                  autograd=Autograd(nodes, None), kernels=dict.fromkeys(dispatch, Chain(Status.RESOLVED)))  # fmt: skip
+    return " ".join(lead_of([op], op)[1:])
+
+
+def test_what_serves_the_backends_without_a_kernel_of_their_own():
+    assert _lead({"CPU": "math kernel", "CUDA": "math kernel", "MPS": "kernel"}) == "Computed by kernels of its own for MPS. Composed of other operators for CUDA and CPU."
+    served = {"CPU": "default backend kernel", "MPS": "kernel"}
+    by_hand = Registration("CompositeExplicitAutograd", "at::native::turn", Origin.YAML)
+    assert _lead(served, (by_hand,)) == "Computed by kernels of its own for MPS. A default kernel serves CPU."
+    assert _lead(served, (replace(by_hand, origin=Origin.STRUCTURED),)) == "Computed by kernels of its own for MPS."
+
+
+def test_a_layout_that_nothing_serves_is_no_backend_of_a_default_kernel():
+    dispatch = {"CPU": "default backend kernel", "SparseCPU": "default backend kernel", "NestedTensorCPU": "missing", "NestedTensorCUDA": "missing"}
+    assert _lead(dispatch) == "One default kernel serves all backends but NestedTensor."
+
+
+def test_the_way_back_where_the_operator_itself_is_not_recorded():
+    dispatch = {"CPU": "math kernel", "AutogradCPU": "math kernel", "AutogradNestedTensor": "autograd kernel"}
+    assert _lead(dispatch, nodes=("TurnBackward0",)).endswith(" On the way back: TurnBackward0 (nested tensors alone), else those of the operators that it calls.")
+    assert _lead({**dispatch, "AutogradNestedTensor": "missing"}, nodes=("TurnBackward0",)).endswith(" On the way back: those of the operators that it calls.")

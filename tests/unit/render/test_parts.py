@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from cartographer.model.atlas import Landmark, Symbol
 from cartographer.model.location import Location
-from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
+from cartographer.model.operator import ONLY_RAISES, Chain, Layer, Operator, Origin, Registration, Status, Step
 from cartographer.model.source import SourceInfo, SourceKind
 from cartographer.render import coverage, machine, search, terrain, urls
 from cartographer.render.environment import create, receipt, soft, whole
@@ -282,6 +282,18 @@ def test_the_ladder_tells_awake_from_asleep(site, small):
     assert rungs["FuncTorchBatched"] == Rung("FuncTorchBatched", "", "wakes under vmap: own kernel")
     assert rungs["and asleep"].outcome.startswith("1 further key, with nothing but their general fallback")
     assert rungs["and not told"].outcome == "not in a wheel: Fake"
+
+
+def test_the_ladder_ends_where_a_composite_function_runs(site, small):
+    layers = (Layer("AutogradFunctionality", True, "math kernel"), Layer("ADInplaceOrView", False, "fallthrough backend fallback"))
+    op = replace(small.OPERATORS[0], dispatch={"AutogradCUDA": "math kernel", "AutogradMPS": "autograd kernel"}, layers=layers)
+    rungs = {rung.key: rung for rung in ladder_of(site, op, "CUDA")}
+    assert rungs["Autograd"].outcome.startswith("the composite function below runs already here")
+    assert rungs["CUDA"] == Rung("CUDA", "", "not reached; the operators that it calls get here")
+    assert "ADInplaceOrView" not in rungs
+    other = {rung.key: rung for rung in ladder_of(site, op, "MPS")}
+    assert other["Autograd"].outcome == "records MulBackward0, then calls on"
+    assert other["MPS"].css == "stops-here"
 
 
 def test_letters_of_rules_are_shared_and_go_on_after_z():
