@@ -147,8 +147,10 @@ def _same_types(way: Way, start: Defined) -> float:
     return 0.8 * sum(w in given for w in wanted) / len(wanted)
 
 
-def beside(ways: list[Way]) -> list[Way]:
-    """The ways worth showing beside the first; loops beside a stub come last, and after them the loops that functions contain themselves."""
+def beside(ways: list[Way]) -> tuple[list[Way], bool]:
+    """The ways worth showing beside the first, and whether there are more for which there is no room; loops beside a stub come last, and
+    after them the loops that functions contain themselves.
+    """
     main = ways[0]
     near = (w for w in ways[1:] if w.cost <= main.cost + _allowance(w, main) and w.site.kind != "dispatch" and (w.site.library != COPIES or _instead(w, main)))
     libraries = {id(w.at) for w in ways if w.site.kind == "library"}
@@ -161,10 +163,10 @@ def beside(ways: list[Way]) -> list[Way]:
             found[2 if way.site.kind == PLAIN else looped].append(way)
     found[0].sort(key=lambda w: w.site.library != COPIES)
     every = [*found[0], *found[1], *found[2][:PLAINLY]]
-    if main.site.library == GRAPH:
-        return every[:NODES]
     usual = [w for w in every if not is_rare(w.site.conditions)]
-    return (usual if len(usual) > BRANCHES else every)[: max(BRANCHES, min(len(usual), BRANCHES + MORE))]
+    most = NODES if main.site.library == GRAPH else max(BRANCHES, min(len(usual), BRANCHES + MORE))
+    chosen = (usual if len(usual) > BRANCHES and main.site.library != GRAPH else every)[:most]
+    return chosen, len(chosen) < sum(map(len, found))
 
 
 def _instead(way: Way, main: Way) -> bool:

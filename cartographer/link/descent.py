@@ -25,6 +25,8 @@ from cartographer.link.sites import PLAIN
 from cartographer.link.steps import (
     BEFORE,
     HOPS,
+    MORE,
+    and_more,
     before,
     definition_step,
     end_steps,
@@ -55,7 +57,7 @@ FAR = 20.0  # a way that costs more leads to another device
 _QUEUED = frozenset(("launch", "library"))  # what runs in the order in which it is called
 CARRIED = 3  # functions that bear an operator's name, where nothing else is known of its work
 
-_GOES_ON, _MORE = "goes on, not shown here", "further ways are not shown"  # where a chain would be too long
+_GOES_ON = "goes on, not shown here"  # where a chain would be too long
 _PART = re.compile(r"(?:_(?:out|impl|internal|template|helper|common))*")  # of a function's name, after an operator's
 
 
@@ -159,12 +161,13 @@ class Descent:
             itself = not called and main.hops and self.tree.graph(device).loops(main.at)
             steps.extend([definition_step("device", main.at, "loops over elements itself")] if itself else called)
         steps.extend(self._overriders(main, defined, device))
-        others = beside(ways)
+        others, more = beside(ways)
         stages = [(shared, way) for way in others if (shared := self._stage(way, main, defined, device)) is not None]
         for shared, way in reversed(stages):
             steps[shared:shared] = self._end_of(way, defined)
         earlier = [way for _, way in stages]
-        return [*steps, *self._others([w for w in others if w not in earlier], main, defined, operator, key, STEPS - 3 - len(steps))]
+        steps += self._others([w for w in others if w not in earlier], main, defined, operator, key, STEPS - 3 - len(steps))
+        return and_more(steps) if more else steps
 
     def _stage(self, way: Way, main: Way, start: Defined, device: str) -> int | None:
         """The number of functions that a way shares with the main one, where it is put on a GPU's stream before that whenever that is; what
@@ -203,7 +206,7 @@ class Descent:
         for number, (block, more) in enumerate(zip(blocks, further, strict=True), 1):
             *shown, last = *block, *_shortened(more, min(room, SECOND - 1))
             yield from shown
-            notes = (last.note, _GOES_ON if len(shown) + 1 < len(block) + len(more) else "", _MORE if cut and number == len(blocks) else "")
+            notes = (last.note, _GOES_ON if len(shown) + 1 < len(block) + len(more) else "", MORE if cut and number == len(blocks) else "")
             yield replace(last, note="; ".join(filter(None, notes)))
             room -= len(more[: SECOND - 1])
 
@@ -325,10 +328,11 @@ class Descent:
         if ways[0].registration is not None:
             inner = self.kernel_of(ways[0].registration, key)
             steps.extend([definition_step("kernel", inner)] if inner is not None else [])
-        for way in beside(ways):
+        others, more = beside(ways)
+        for way in others:
             if way.registration is None:
                 steps.extend(self._end_of(way, kernel))
-        return trimmed(steps, STEPS - 3)
+        return trimmed(and_more(steps) if more else steps, STEPS - 3)
 
     def kernel_of(self, registration: StubRegistration, key: str) -> Defined | None:
         """The definition of the function that a stub's registration names."""

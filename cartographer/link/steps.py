@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ON_CPU = "runs on the CPU"  # of a stub that is called for it by name
 _WRAPPER = "default backend kernel"  # the dispatcher's words for what serves a structured operator on keys that have no kernel for it
 UNSERVED = frozenset(("missing", "backend fallback"))  # the dispatcher's words for an operator without a kernel
+MORE = "further ways are not shown"  # where a chain would be too long
 BEFORE = 8  # operators shown before the chain goes on through one of them
 _AS_SIGN = "; written as "  # in the note of an operator that no name calls
 HOPS = 4  # helper functions shown on one way; more are cut in the middle
@@ -189,7 +190,15 @@ def trimmed(steps: list[Step], most: int) -> list[Step]:
     spare = [n for n, step in enumerate(steps) if step.role == "calls" and followed.isdisjoint(step.note.partition(";")[0].split(" or "))]
     spare.sort(key=lambda number: (_AS_SIGN in steps[number].note, "case " not in steps[number].branch))
     dropped = set(spare[max(0, len(spare) - (len(steps) - most)) :]) if len(steps) > most else set()
-    return [step for number, step in enumerate(steps) if number not in dropped][:most]
+    kept = [step for number, step in enumerate(steps) if number not in dropped]
+    return kept if len(kept) <= most else and_more(kept[:most])
+
+
+def and_more(steps: list[Step]) -> list[Step]:
+    """The steps, the last of which says that there are further ways, for which there is no room."""
+    if not steps or steps[-1].note.endswith(MORE):
+        return steps
+    return [*steps[:-1], replace(steps[-1], note="; ".join(filter(None, (steps[-1].note, MORE))))]
 
 
 def once(steps: Iterable[Step]) -> tuple[Step, ...]:

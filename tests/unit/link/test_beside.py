@@ -151,3 +151,19 @@ def test_where_a_chain_would_be_too_long_it_says_so_and_keeps_the_code_on_the_de
     assert found[-1][2].endswith("further ways are not shown")
     assert sum("further ways" in note for _, _, note in found) == 1
     assert all("not shown" not in note for _, _, note in notes(""))
+
+
+def test_kernels_for_which_there_is_no_room_beside_the_main_one_are_not_left_out_without_a_word():
+    kernels = "".join(f"__global__ void k{n}(float* p) {{\n}}\n" for n in range(10))
+
+    def noted(count):
+        launches = "".join(f"  if (n == {n}) {{\n    k{n}<<<1, 2>>>(p);\n  }}\n" for n in range(count))
+        f = operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_entry")
+        maker, _ = made({N + "cuda/F.cu": f"namespace at::native {{\n{kernels}void f_entry(const Tensor& self) {{\n{launches}}}\n}}\n"}, f)
+        found = [s for s in maker.chain(f, "CUDA").steps if s.role == "device"]
+        return len(found), ["further ways" in s.note for s in found]
+
+    shown, told = noted(10)
+    assert shown < 10
+    assert told == [False] * (shown - 1) + [True]
+    assert noted(2) == (2, [False, False])
