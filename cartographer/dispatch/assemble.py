@@ -92,6 +92,20 @@ def _namesakes(operators: Iterable[Operator]) -> Iterable[Unresolved]:
         yield Unresolved("dispatch", "names of overloads", reason, told[0].declared.path, min(o.declared.line for o in told))
 
 
+def fallbacks(collected: Collected) -> dict[str, tuple[Registration, ...]]:
+    """The kernels that are registered for all operators together, by dispatch key, in the order of the source; those that let a call fall
+    through are left out.
+    """
+    found: dict[str, list[Registration]] = {}
+    for fallback in collected.findings.fallbacks:
+        if fallback.kernel and not fallback.fallthrough:
+            key = collected.rules.key(fallback.key) if collected.rules is not None else fallback.key
+            found.setdefault(key, []).append(
+                Registration(key, fallback.kernel, Origin.LIBRARY, boxed=True, place=fallback.place, build=_as_viewed(fallback.build))
+            )
+    return {key: tuple(ones) for key, ones in found.items()}
+
+
 def _with_tables(
     operators: list[tuple[Operator, tuple[Registration, ...]]], collected: Collected, rules: KeyRules
 ) -> Iterable[Operator]:

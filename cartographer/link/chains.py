@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.bound import bound_by
 from cartographer.link.callees import COMPOSITE, STEPS, Below, Callees
 from cartographer.link.descent import Descent
+from cartographer.link.fallbacks import Fallbacks
 from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES, bare
 from cartographer.link.platforms import DEVICES
@@ -215,7 +216,8 @@ class ChainMaker:
             registration = next((r for r in operator.registrations if r.key == key and r.active), None)
             place = registration.place if registration is not None else None
             steps = (Step("entry", registration.kernel or "", place.path, place.line, "fallback"),) if registration is not None and place is not None else ()
-            return Chain(Status.NONE, f"no kernel for {key}: the backend's fallback serves it, or says that nothing does", steps)
+            told = self._fallbacks.says(key, operator) or "the backend's, which serves it, or says that nothing does"
+            return Chain(Status.NONE, f"no kernel for {key}; its fallback: {told}", steps)
         if outcome.startswith("fallthrough"):
             return Chain(Status.NONE, f"fallthrough for {key}")
         served = sorted(k for k, o in operator.dispatch.items() if o == "kernel" and k in KEYS)
@@ -238,6 +240,10 @@ class ChainMaker:
         return (Step("entry", operator.base, place.path, place.line, f"{symbol}, registered in Python"),)
 
     # --- below the entry ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _fallbacks(self) -> Fallbacks:
+        return Fallbacks(self.tree, self._raises)
 
     @cached_property
     def _descent(self) -> Descent:

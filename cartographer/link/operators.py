@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cartographer.link.chains import chains_in
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from cartographer.link.tree import Tree
     from cartographer.model.atlas import Stub
     from cartographer.model.fact import FileFacts
-    from cartographer.model.operator import Chain, Operator
+    from cartographer.model.operator import Chain, Operator, Registration
 
 # Files whose text tells more than their facts, besides those that registrations are read from: device code in headers, Metal.
 WANTED = ("aten/*.cuh", "aten/*.metal")
@@ -47,9 +48,13 @@ def prepare(
     return tree
 
 
-def link(operators: Iterable[Operator], tree: Tree, workers: int = 1) -> Linked:
-    """Follow every operator down to its kernels, and find the helpers of its derivative, in a tree that `prepare` made."""
-    tree.operators = tuple(operators)
+def link(
+    operators: Iterable[Operator], tree: Tree, workers: int = 1, fallbacks: Mapping[str, tuple[Registration, ...]] = MappingProxyType({}),
+) -> Linked:
+    """Follow every operator down to its kernels, and find the helpers of its derivative, in a tree that `prepare` made. `fallbacks` are
+    what is registered for all operators together, by dispatch key.
+    """
+    tree.operators, tree.fallbacks = tuple(operators), fallbacks
     chains = chains_in(tree, workers)
     gradients = Gradients(tree.index)
     named: dict[tuple[str, str], str | None] = {}

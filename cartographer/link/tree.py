@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from cartographer.model.fact import FileFacts
-    from cartographer.model.operator import Operator
+    from cartographer.model.operator import Operator, Registration
 
 _CODE = ("aten/", "torch/csrc/", "c10/", "torch/headeronly/", "caffe2/", "functorch/csrc/", "torch/lib/")
 _MADE = ("aten/src/ATen/", "aten/src/TH", "torch/csrc/")
@@ -50,6 +50,7 @@ class Tree:
     facts: Mapping[str, FileFacts]
     source: Callable[[str], str | None] | None = None
     whole: Callable[[str], FileFacts] | None = None  # see Index
+    fallbacks: Mapping[str, tuple[Registration, ...]] = field(default_factory=dict)  # by dispatch key, what is registered for all operators
     _searches: dict[tuple[str, str], Search] = field(default_factory=dict, repr=False)
     _by_key: dict[str, Search] = field(default_factory=dict, repr=False)
     _graphs: dict[str, CallGraph] = field(default_factory=dict, repr=False)

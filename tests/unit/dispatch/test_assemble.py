@@ -129,3 +129,17 @@ def test_how_many_rows_share_a_name_is_said(build):
     _, notes = build([operator("aten::a"), *told])
     assert [n.reason.partition(":")[0] for n in notes if n.subject == "names of overloads"] == ["the list gives none to 3 rows that share 1 names"]
     assert not [n for n in build([operator("aten::a")])[1] if n.subject == "names of overloads"]
+
+
+def test_what_is_registered_for_all_operators_is_handed_on_in_the_order_of_the_source(key_texts, key_macros):
+    text = (
+        "namespace at {\nTORCH_LIBRARY_IMPL(_, MPS, m) {\n  if (a) {\n    m.fallback(torch::CppFunction::makeFromBoxedFunction<&first>());\n  } else {\n"
+        "    m.fallback(torch::CppFunction::makeFromBoxedFunction<&second>());\n  }\n}\n"
+        "TORCH_LIBRARY_IMPL(_, Named, m) { m.fallback(torch::CppFunction::makeFallthrough()); }\n}\n"
+    )
+    sources = {path: data.encode() for path, data in {**key_texts, "aten/f.cpp": text}.items()}
+    facts = {path: FileFacts("C++", 1) for path in sources} | {KEYS: FileFacts("C++", 1, macros=key_macros)}
+    found = assemble.fallbacks(collect.registrations(facts, [], sources))
+    assert {key: [(r.kernel, r.place) for r in ones] for key, ones in found.items()} == {
+        "MPS": [("at::first", Location("aten/f.cpp", 4)), ("at::second", Location("aten/f.cpp", 6))],
+    }

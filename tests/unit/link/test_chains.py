@@ -437,3 +437,21 @@ def test_a_function_that_looks_up_what_metal_runs_is_no_kernel():
         found = steps({N + "mps/operations/S.mm": text.replace("TYPE", returned), **shader}, f, key="MPS")
         assert [s for role, s, _ in found if role == "kernel"] == kernels
         assert found[-1][:2] == ("device", "plain")
+
+
+def test_where_nothing_is_registered_the_functions_behind_the_fallback_of_the_key_are_named():
+    path = "aten/src/ATen/spin/Fallback.cpp"
+    text = (
+        "namespace at {\nstatic void spin_error(const c10::OperatorHandle& op, Stack* stack) {\n  TORCH_CHECK(false, op.name());\n}\n"
+        "static void spin_on_cpu(const c10::OperatorHandle& op, Stack* stack) {\n  native::cpu_fallback(op, stack);\n}\n}\n"
+    )
+    f = operator("f(Tensor self) -> Tensor", "MPS", "at::native::f", outcome="backend fallback")
+    maker, _ = made({path: text}, replace(f, registrations=()))
+    assert maker.chain(maker.tree.operators[0], "MPS").reason == "no kernel for MPS; its fallback: the backend's, which serves it, or says that nothing does"
+    maker, _ = made({path: text}, replace(f, registrations=()))
+    maker.tree.fallbacks = {"MPS": tuple(
+        Registration("MPS", f"at::{name}", Origin.LIBRARY, boxed=True, place=Location(path, line)) for name, line in (("spin_error", 10), ("spin_on_cpu", 12), ("lost", 14))
+    )}
+    assert maker.chain(maker.tree.operators[0], "MPS").reason == (
+        f"no kernel for MPS; its fallback: at::spin_error ({path}:2), which only raises, or at::spin_on_cpu ({path}:5), or at::lost ({path}:14)"
+    )
