@@ -138,21 +138,18 @@ def _switches(steps: Sequence[Step]) -> bool:
 
 def _descents(whole: Sequence[Routes], backend: str | None, fetched: Landmark | None) -> tuple[Descent, ...]:
     """Chains of these overloads, equal ones taken together; backend by backend, resolved ones first."""
-    found: dict[tuple[Chain, tuple[str, ...]], list[str]] = {}
-    served: dict[str, str] = {}
+    found: dict[tuple[Chain, tuple[str, ...], tuple[tuple[str, str], ...]], list[str]] = {}
     for operator in whole:
         by_chain: dict[Chain, list[str]] = {}
         for key in in_order(operator.kernels):
             if backend is None or key == backend:
                 by_chain.setdefault(operator.kernels[key], []).append(key)
-                if key in operator.dispatch:
-                    served.setdefault(key, operator.dispatch[key])
         if backend is not None and backend not in operator.kernels:
             by_chain[_no_chain(operator, backend, fetched)] = [backend]
         for chain, keys in by_chain.items():
-            found.setdefault((chain, tuple(keys)), []).append(operator.name)
-    return tuple(Descent(tuple(names), keys, chain, tuple((key, served[key]) for key in keys if key in served))
-                 for (chain, keys), names in found.items())  # fmt: skip
+            served = tuple((key, operator.dispatch[key]) for key in keys if key in operator.dispatch)
+            found.setdefault((chain, tuple(keys), served), []).append(operator.name)
+    return tuple(Descent(tuple(names), keys, chain, served) for (chain, keys, served), names in found.items())
 
 
 def _no_chain(operator: Routes, backend: str, fetched: Landmark | None) -> Chain:

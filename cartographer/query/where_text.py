@@ -80,7 +80,10 @@ def _descent(descent: Descent, ink: Ink, *, everything: bool) -> Iterator[str]:
 def status(descent: Descent, ink: Ink) -> str:
     """Whether a chain leads to a kernel, and if not, the reason."""
     chain = descent.chain
-    served = next((words for _, words in descent.served), "")
+    ways: dict[str, list[str]] = {}
+    for backend, words in descent.served:
+        ways.setdefault(words, []).append(backend)
+    served = "; ".join(f"{words} on {', '.join(keys)}" if len(ways) > 1 else words for words, keys in ways.items())
     told = f"{chain.reason}" if chain.reason else served
     match chain.status:
         case Status.RESOLVED:

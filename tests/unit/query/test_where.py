@@ -41,6 +41,21 @@ def test_overloads_with_one_chain_are_told_once(reader):
     assert [(d.names, d.backends) for d in found.descents] == [(("aten::add.Tensor", "aten::add.out"), ("CUDA",)), (("aten::add.Tensor",), ("CPU",))]
 
 
+def test_what_serves_is_said_of_each_overload_and_of_each_backend(tmp_path):
+    """One overload has a kernel, the next is served by the default one: neither has the other's words."""
+    functional, _, out, *_ = sample_atlas.operators()
+    made = (
+        replace(functional, dispatch={"CPU": "kernel", "CUDA": "kernel"}, kernels={"CUDA": sample_atlas.CUDA_CHAIN, "CPU": sample_atlas.CUDA_CHAIN}),
+        replace(out, dispatch={"CPU": "kernel", "CUDA": "default backend kernel"}, kernels={"CUDA": sample_atlas.CUDA_CHAIN, "CPU": sample_atlas.CUDA_CHAIN}),
+    )
+    writer.write(replace(sample_atlas.atlas(), operators=made), tmp_path)
+    with Reader(tmp_path) as reader:
+        answers = where_json.record(where(reader, "add", "CUDA"))["answers"]
+        assert [(a["operators"], a["served"]) for a in answers] == [(["aten::add.Tensor"], {"CUDA": "kernel"}), (["aten::add.out"], {"CUDA": "default backend kernel"})]
+        told = [line.strip(" #") for line in _text(reader, "add") if " resolved" in line]
+        assert told == ["aten::add.Tensor on CUDA, CPU: resolved (kernel)", "aten::add.out on CUDA, CPU: resolved (default backend kernel on CUDA; kernel on CPU)"]
+
+
 def test_unresolved_is_said_with_its_reason(reader):
     text = "\n".join(_text(reader, "add.Tensor", "CPU"))
     assert "unresolved: the stub is registered under a condition" in text
