@@ -80,18 +80,26 @@ def follow(reader: Reader, chain: Chain, backend: str) -> tuple[Called, ...]:
 
 def _calls(reader: Reader, chain: Chain, backend: str, seen: set[tuple[str, str]]) -> list[_Open]:
     found = []
+    here = backend
     for step in chain.steps:
+        here = _sent_to(step) or here
         for name in _names(reader, step) if step.role == "calls" else ():
             try:
                 routes = reader.routes(name)
             except NotFound:
                 continue
-            keys = _keys(routes, chain, backend)
+            keys = _keys(routes, chain, here)
             for key in keys:
                 composed, on = routes.dispatch.get(key) in _COMPOSED, "" if keys == (backend,) else key
                 found.append(_Open(step, name, routes.kernels.get(key), composed, (name, key) in seen, [], key, on))
                 seen.add((name, key))
     return found
+
+
+def _sent_to(step: Step) -> str:
+    """The key to which a kernel sent the operator on, where this step is its entry there (`of aten::x; on CPU`): what follows runs on its tensors."""
+    parts = step.note.split("; ") if step.role == "entry" else []
+    return next((part.removeprefix("on ") for part in parts if part.startswith("on ") and part.removeprefix("on ").isidentifier()), "")
 
 
 def _keys(routes: Routes, caller: Chain, backend: str) -> tuple[str, ...]:

@@ -70,6 +70,26 @@ def test_what_runs_in_any_case_is_followed_unasked(tmp_path):
         assert _brief(reader, "aten::leaf", "CUDA") == []
 
 
+def test_what_a_fallback_sends_on_is_followed_there(tmp_path):
+    """The fallback of one device copies to another and calls the operator again: what its body calls there runs there."""
+
+    def of(name, **kernels):
+        return dataclasses.replace(sample_atlas.operators()[1], name=f"aten::{name}", cpp=CppNames(f"at::_ops::{name}", f"at::{name}", None),
+                                   dispatch=dict.fromkeys(kernels, "kernel"), kernels={key: Chain(Status.RESOLVED, None, steps) for key, steps in kernels.items()})  # fmt: skip
+
+    steps = (
+        Step("entry", "fall_back", BINARY, 1), Step("calls", "op.redispatch", BINARY, 2, "the operator itself, on CPU"), Step("calls", "at::leaf", BINARY, 3),
+        Step("entry", "top_cpu", BINARY, 8, "of aten::top; on CPU; written by the build"), Step("calls", "at::leaf", BINARY, 9), Step("entry", "mid", BINARY, 11, "of aten::mid"),
+        Step("calls", "at::leaf", BINARY, 12),
+    )  # fmt: skip
+    made = (of("top", MPS=steps), of("leaf", CPU=(Step("entry", "leaf_cpu", BINARY, 20),), MPS=(Step("entry", "leaf_mps", BINARY, 30),)))
+    writer.write(dataclasses.replace(sample_atlas.atlas(), operators=made), tmp_path)
+    with Reader(tmp_path) as reader:
+        called = deep.follow(reader, reader.routes("aten::top").kernels["MPS"], "MPS")
+        assert [(c.call.line, c.key, c.on, c.main.symbol) for c in called] == [(3, "MPS", "", "leaf_mps"), (9, "CPU", "CPU", "leaf_cpu"), (12, "CPU", "CPU", "leaf_cpu")]
+        assert [line.split()[:3] for line in deep.text(called, Ink())][1] == ["aten::leaf", "on", "CPU"]
+
+
 def test_a_kernel_of_sparse_tensors_may_call_for_their_dense_parts(tmp_path):
     """Which tensors it hands on cannot be told; never those that would enter it again."""
 
