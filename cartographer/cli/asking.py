@@ -33,7 +33,8 @@ def where_command(op: tuple[str, ...], backend: str | None, everything: bool, de
     THPVariable_randn, AddBackward0, at::add, at::_ops::add_Tensor::call, torch.ops.aten.add.Tensor.
 
     It may also be something met on the way: a kernel or a profiler's symbol (mangled or not), a stub, a file, a line
-    of a file (IndexKernel.cu:120), a generated file, an error message. The answer is then who reaches it.
+    of a file (IndexKernel.cu:120), a line of a stack trace, a generated file. The answer is then who reaches it.
+    Of an error message, the operators that it names ('aten::index.Tensor', 'wrapper_CUDA_addmm') are told; its words are not looked up.
     """
     from cartographer.query.where import where
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cartographer.query import spelling
+from cartographer.query import qualified, spelling
 from cartographer.store.search_words import plain
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Named:
     names: tuple[str, ...]
     exact: bool = False
     through: tuple[Through, ...] = ()
+    key: str = ""  # the dispatch key that the name holds
 
 
 def resolve(lookup: Lookup, text: str) -> Named | None:
@@ -160,8 +161,8 @@ def _imported_soonest(lookup: Lookup, start: set[str], wanted: set[str]) -> str 
 
 
 def _binding(lookup: Lookup, text: str) -> Named | None:
-    """THPVariable_randn"""
-    function = text.rpartition("::")[2]
+    """THPVariable_randn, torch::autograd::THPVariable_randn(_object*, _object*, _object*)"""
+    function = _scope(text).rpartition("::")[2]
     found = lookup.by_binding(function)
     return Named(f"the C function of a Python binding{_where_bound(lookup, function)}", found) if found else None
 
@@ -197,8 +198,8 @@ def _indexing(lookup: Lookup, text: str) -> Named | None:
 
 
 def _node(lookup: Lookup, text: str) -> Named | None:
-    """AddBackward0, torch::autograd::generated::AddBackward0, AddBackward"""
-    last = text.rpartition("::")[2]
+    """AddBackward0, torch::autograd::generated::AddBackward0::apply(...), AddBackward"""
+    last = _scope(text).removesuffix("::apply").rpartition("::")[2]
     found = lookup.by_node(last)
     if found:
         return Named(f"operators that record the autograd Node {last}", found)
@@ -208,8 +209,8 @@ def _node(lookup: Lookup, text: str) -> Named | None:
 
 
 def _cpp(lookup: Lookup, text: str) -> Named | None:
-    """at::add, at::Tensor::add, Tensor::add, at::_ops::add_Tensor::call, at::cuda::add, at::redispatch::add"""
-    name = text
+    """at::add, at::Tensor::add, Tensor::add, at::_ops::add_Tensor::call(...), at::cuda::add, at::redispatch::add"""
+    name = _scope(text)
     for call in _CALLS:
         name = name.removesuffix(call)
     name = name.replace("at::redispatch::", "at::", 1)
@@ -228,15 +229,35 @@ def _cpp(lookup: Lookup, text: str) -> Named | None:
     return None
 
 
+def _scope(text: str) -> str:
+    """The qualified name of a C++ symbol, as it stands in a stack trace; any other text as it is."""
+    return qualified.scope_of(text) if "::" in text and not qualified.is_sentence(text) else text
+
+
 def _kernel(lookup: Lookup, text: str) -> Named | None:
-    """at::native::add_out, native::add_out: kernels that registrations name"""
-    if "(" in text or "<" in text:
+    """at::native::add_out, native::add_out, VariableType::add_Tensor: kernels that registrations name, with as much of their namespaces as is given"""
+    name = _scope(text)
+    if "(" in name or "<" in name:
         return None
-    for symbol in (text, f"at::{text}", text.replace("at::native::", "at::native::structured_", 1)):
+    owner, _, last = name.rpartition("::")
+    if last in {"impl", "meta"} and "structured_" in owner:  # what TORCH_IMPL_FUNC and TORCH_META_FUNC define in the class of the operator
+        name = owner
+    for symbol in (name, f"at::{name}", name.replace("at::native::", "at::native::structured_", 1)):
         found = lookup.by_kernel(symbol)
         if found:
             return Named(f"operators with the kernel {symbol}", found)
-    return None
+    fitting = [symbol for symbol in lookup.kernels_called(plain(name)) if qualified.fits(name, symbol)] if "::" in text else []
+    fitting = [symbol for symbol in fitting if "<" in symbol and symbol in text] or fitting
+    names = tuple(dict.fromkeys(operator for symbol in fitting for operator in lookup.by_kernel(symbol)))
+    return Named(f"operators with the kernel {' or '.join(fitting)}", names) if names else None
+
+
+def _wrapper(lookup: Lookup, text: str) -> Named | None:
+    """at::(anonymous namespace)::wrapper_CUDA_add_Tensor(...): what the build writes around a kernel and registers"""
+    name = qualified.scope_of(text)
+    key, names = qualified.wrapped(lookup, name.removeprefix("at::"))
+    said = f"the function of {' or '.join(names)} that the build writes for {key} around the kernel (torchgen/dest/register_dispatch_key.py)"
+    return Named(said, names, exact=len(names) == 1, key=key) if names else None
 
 
 def _preferred(names: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
@@ -245,7 +266,7 @@ def _preferred(names: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...
 
 
 _READINGS: tuple[Callable[[Lookup, str], Named | None], ...] = (
-    _full_name, _bare_name, _torch_ops, _python, _binding, _node, _cpp, _kernel, _indexing,
+    _full_name, _bare_name, _torch_ops, _python, _binding, _node, _cpp, _kernel, _wrapper, _indexing,
 )  # fmt: skip
 
 
@@ -254,6 +275,9 @@ def in_sentence(lookup: Lookup, text: str) -> Named | None:
     if not any(character.isspace() for character in text.strip()):
         return None
     names = [name for candidate in spelling.operators_in(text) for found in [_full_name(lookup, candidate)] if found for name in found.names]
+    for wrapper in qualified.wrappers_in(text) if not names else ():
+        if found := _wrapper(lookup, wrapper):
+            return found
     return Named("operators that the text names", tuple(dict.fromkeys(names))) if names else None
 
 

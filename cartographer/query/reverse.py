@@ -7,12 +7,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cartographer.query import spelling
+from cartographer.errors import NotFound
+from cartographer.query import qualified, spelling
 from cartographer.query.operators import namesake, other_overloads, python_symbols
 from cartographer.store.search_words import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cartographer.model.atlas import GeneratedFile
     from cartographer.store.reader import Reader
@@ -23,6 +24,8 @@ _VAGUE = frozenset(("at", "native", "c10", "std", "cuda", "void", "float", "doub
 _UFUNCTOR = r"CUDAFunctor(?:OnSelf|OnOther)?_(\w+)"
 
 _SHORTEST = 4  # shorter names (T, x, sum) are template parameters more often than functions
+_OF_STUBS = frozenset(("stub", "registration"))
+_HINTED = 3  # things of the same last name that a hint names
 _TWINS = 5  # definitions of one name that are looked into
 
 
@@ -64,7 +67,7 @@ def backwards(reader: Reader, text: str, backend: str | None = None) -> Backward
     """Answer for `text` as a place, a file, a mangled or demangled symbol; None when it is none of these."""
     text = spelling.trimmed(text)
     for reading in (_place, _generated, _python, _method, _symbol):
-        if reading is _symbol and (other_overloads(reader.lookup, text) or namesake(reader.lookup, text)):  # neither is a symbol of the operator's name
+        if reading is _symbol and (qualified.is_sentence(text) or other_overloads(reader.lookup, text) or namesake(reader.lookup, text)):  # none is a symbol of the last name
             return None
         found = reading(reader, text)
         if found is not None:
@@ -212,33 +215,53 @@ def _symbol(reader: Reader, text: str) -> Backwards | None:
     """A stub, a kernel function, a profiler's or stack trace's symbol."""
     mangled = text.lstrip("_").startswith("Z") and text.startswith("_")
     names = spelling.demangled_names(text) if mangled else spelling.identifiers(text)
-    outer = plain(names[0] if mangled and names else text)
-    places = tuple(_places(reader, outer, names[0] if mangled and names else text))
-    reaches = reader.lookup.reaching_symbol(outer)
+    written = names[0] if mangled and names else text
+    outer = plain(written)
+    scope = qualified.scope_of(written)
+    if (last := scope.rpartition("::")[2]).startswith(("~", "operator")):
+        outer = last
+    places, reaches = _fitting(reader, outer, scope)
     in_header = all(place.path.endswith((".h", ".cuh", ".hpp")) for place in places)
     narrower = _narrower(reader, names, outer, {r.operator for r in reaches}, launcher=in_header)
     if narrower is not None:
         name, chosen, shared = narrower
         said = f"{outer} with {name}, which tells the operator" if shared else f"{name}, named in the symbol"
-        return Backwards(text, said, places + tuple(_places(reader, plain(name), name)), chosen, shared)
+        return Backwards(text, said, places + _fitting(reader, plain(name), name)[0], chosen, shared)
     if not places and not reaches:
+        if others := tuple(_places(reader, outer)) or _steps(r for r in reader.lookup.reaching_symbol(outer) if r.role != "calls") if "::" in scope else ():
+            raise _none_so(scope, outer, others)
         return None
-    places = places or tuple(dict.fromkeys(Place(r.role, r.symbol, r.path, r.line) for r in reaches))
-    scope = _qualified(text)
-    elsewhere = "::" in scope and not mangled and not any(_is_called(scope, place.symbol) for place in places)
-    said = f"nothing in the source is called {scope}; these are called {outer}" if elsewhere else f"{outer} is no operator, but stands in the source"
+    places = places or _steps(reaches)
+    said = f"{outer} is no operator, but stands in the source"
     if spelling.python_names(text):
         said = f"no Python name {text} is known in this release; these are called {outer}"
     return Backwards(text, said, places, reaches, note="" if reaches else "no operator's chain passes it")
 
 
-def _qualified(text: str) -> str:
-    """The name of a symbol with its namespaces, without its type, arguments and template arguments."""
-    return text.partition("<")[0].partition("(")[0].strip().rpartition(" ")[2]
+def _steps(reaches: Iterable[Reach]) -> tuple[Place, ...]:
+    return tuple(dict.fromkeys(Place(r.role, r.symbol, r.path, r.line) for r in reaches))
 
 
-def _is_called(scope: str, symbol: str) -> bool:
-    return symbol.replace("::(anonymous)", "").endswith(scope)
+def _none_so(scope: str, outer: str, others: Sequence[Place]) -> NotFound:
+    """What says that a qualified name is unknown. What shares its last name is a hint, for it may have nothing to do with it."""
+    told = [f"{place.symbol} ({place.path}:{place.line})" for place in others[:_HINTED]]
+    more = f" and {len(others) - _HINTED} more" if len(others) > _HINTED else ""
+    return NotFound(f"nothing in this atlas has the qualified name {scope}", hint=f"called {outer} are {', '.join(told)}{more}: cartographer where {outer}")
+
+
+def _fitting(reader: Reader, last: str, scope: str) -> tuple[tuple[Place, ...], tuple[Reach, ...]]:
+    """Where something of a last name is defined and who reaches it, as far as its qualified name ends like the one that is given.
+
+    Stubs are kept by their last name alone, and so is a step without a namespace, where it stands in what fits.
+    """
+    reaches = reader.lookup.reaching_symbol(last)
+    if "::" not in scope:
+        return tuple(_places(reader, last)), reaches
+    symbols = [s for s in reader.lookup.symbols_called(last) if qualified.fits(scope, s.qualname)]
+    stubs = tuple(_stubs(reader, last))
+    inside = {(s.path, line) for s in symbols for line in range(s.line, s.end_line + 1)}
+    kept = tuple(r for r in reaches if qualified.fits(scope, r.symbol) or (r.path, r.line) in inside or (stubs and r.role in _OF_STUBS))
+    return (*stubs, *(Place(s.kind, s.qualname, s.path, s.line) for s in symbols)), kept
 
 
 def _narrower(
@@ -253,7 +276,7 @@ def _narrower(
         for part in dict.fromkeys((plain(name), *name.split("::"))):
             if part == outer or part.lower() in _VAGUE or len(part) < _SHORTEST:
                 continue
-            reaches = _reaching(reader, part)
+            reaches = _reaching(reader, part, f"{name.partition(part)[0]}{part}")
             direct = {r.operator for r in reaches if r.direct} or {r.operator for r in reaches}
             chosen = direct if launcher or not shared else direct & shared
             if chosen and (launcher or not shared or len(chosen) < len(shared)) and (best is None or len(chosen) < len({r.operator for r in best[1]})):
@@ -261,29 +284,31 @@ def _narrower(
     return best
 
 
-def _reaching(reader: Reader, name: str) -> tuple[Reach, ...]:
+def _reaching(reader: Reader, name: str, written: str) -> tuple[Reach, ...]:
     """Who reaches a name; or a lambda inside the function of that name; or the functor that the build writes."""
-    found = reader.lookup.reaching_symbol(name)
+    scope = qualified.scope_of(written)
+    found = _fitting(reader, name, scope)[1]
     if found:
         return found
-    written = re.fullmatch(_UFUNCTOR, name)
-    if written:
-        wanted = set(reader.lookup.by_base(written[1], "aten"))
-        made = (r for r in reader.lookup.reaching_symbol(f"{written[1]}_kernel") if r.operator in wanted and r.backend == "CUDA")
+    functor = re.fullmatch(_UFUNCTOR, name)
+    if functor:
+        wanted = set(reader.lookup.by_base(functor[1], "aten"))
+        made = (r for r in reader.lookup.reaching_symbol(f"{functor[1]}_kernel") if r.operator in wanted and r.backend == "CUDA")
         return tuple(made)
-    functions = [s for s in reader.lookup.symbols_called(name) if not s.path.endswith(".py")]
+    functions = [s for s in reader.lookup.symbols_called(name) if not s.path.endswith(".py") and qualified.fits(scope, s.qualname)]
     return tuple(r for s in functions[:_TWINS] for r in reader.lookup.reaching_lines(s.path, s.line, s.end_line))
 
 
-def _places(reader: Reader, last: str, written: str) -> Iterable[Place]:
-    """Where a name is defined: symbols, and registrations of the stub of that name."""
-    stubs = reader.lookup.stub_places(last)
-    for name, device, kernel, path, line in stubs:
+def _stubs(reader: Reader, last: str) -> Iterable[Place]:
+    """Registrations of the stub of that name, its declarations and definitions."""
+    for name, device, kernel, path, line in reader.lookup.stub_places(last):
         yield Place(f"{device} registration of the stub {name}", kernel, path, line)
     for name, path, line in reader.lookup.stub_origins(last):
         yield Place("dispatch stub", name, path, line)
-    symbols = reader.lookup.symbols_called(last)
-    scope = _qualified(written)
-    exact = [s for s in symbols if "::" in scope and _is_called(scope, s.qualname)]
-    for symbol in exact or symbols:
+
+
+def _places(reader: Reader, last: str) -> Iterable[Place]:
+    """Where a name is defined: symbols, and registrations of the stub of that name."""
+    yield from _stubs(reader, last)
+    for symbol in reader.lookup.symbols_called(last):
         yield Place(symbol.kind, symbol.qualname, symbol.path, symbol.line)

@@ -8,6 +8,9 @@ import re
 # Patterns are texts: `re` compiles the few that a question needs, and keeps them.
 _CALL = r"([\w.:~<>]+?)\(\s*(?:\.\.\.)?\s*\)?;?"
 _PYTHON_CALL = r"((?:torch|nn|F|[Tt]ensor)(?:\.\w+)+)\(.*\);?"  # as it stands in somebody's code, arguments and all
+# A line of PyTorch's own stack traces, of a debugger's, and of Python's.
+_FRAME = r"(?:frame )?#\d+:?\s+(?:0x[0-9a-f]+ in )?(?P<symbol>.+?)(?: \+ 0x[0-9a-f]+.*| (?:from|at) \S+)?"
+_PYTHON_FRAME = r'File "(?:.*/(?:site|dist)-packages/)?(?P<path>[^"]+)", line (?P<line>\d+).*'
 _GRAD_FN = r"(?:grad_fn\s*=\s*)?<(\w+)(?: object)?(?: at 0x[0-9a-f]+)?>"
 _QUALIFIED = (
     r"(?:[A-Za-z_]\w*|\(anonymous(?: namespace)?\))(?:::(?:~?[A-Za-z_]\w*|\(anonymous(?: namespace)?\)|\{lambda[^}]*\}[^:<>,]*))*"
@@ -22,11 +25,18 @@ _SHORT = (("torch.nn.functional.", ("F.", "nn.functional.")), ("torch.nn.", ("nn
 
 
 def trimmed(text: str) -> str:
-    """The name in a text: `torch.add(x, 1)` -> `torch.add`, `<AddBackward0 object at 0x7f>` -> `AddBackward0`; quotes and spaces go."""
-    text = text.strip().strip("`'\"").strip()
+    """The name in a text: `torch.add(x, 1)` -> `torch.add`, `<AddBackward0 object at 0x7f>` -> `AddBackward0`, a line of a stack trace
+    -> its symbol or place; quotes and spaces go.
+    """
+    text = text.strip()
+    if text.startswith('File "') and (frame := re.fullmatch(_PYTHON_FRAME, text, re.DOTALL)):
+        return f"{frame['path']}:{frame['line']}"
+    if "#" in text and (frame := re.fullmatch(_FRAME, text)):
+        text = frame["symbol"].removesuffix(" ()")
+    text = text.strip("`'\"").strip()
     if "<" in text and (found := re.fullmatch(_GRAD_FN, text)):
         return found[1]
-    if "(" in text and (call := re.fullmatch(_CALL, text) or re.fullmatch(_PYTHON_CALL, text, re.DOTALL)):
+    if "(" in text and (call := re.fullmatch(_CALL, text) or re.fullmatch(_PYTHON_CALL, text, re.DOTALL)) and not call[1].endswith("::operator"):
         return call[1]
     return text.removesuffix(";")
 

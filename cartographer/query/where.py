@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from cartographer.errors import NotFound, UsageError
 from cartographer.model.atlas import said_elsewhere
 from cartographer.model.backend import device_of_key, in_order
 from cartographer.model.operator import Status
-from cartographer.query import elsewhere, operators
+from cartographer.query import elsewhere, operators, qualified, spelling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cartographer.store.operator_reader import Routes
     from cartographer.store.reader import Reader
 
+_FEW_WORDS = 4  # more are no words of a name
 _LAUNCHER = "launched by "  # how the note of a step begins that tells the kernel by which a launcher runs what it is given
 
 
@@ -65,6 +67,8 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
         if back is not None:
             return back
         raise not_found(reader, text)
+    if chosen is None and named.key in {*reader.lookup.backends(), *reader.lookup.dispatch_keys()}:
+        chosen = named.key
     whole = [reader.routes(name) for name in named.names]
     fetched = None if chosen is None else elsewhere.of_keys(reader, (chosen,)).get(device_of_key(chosen))
     return Where(text, named, _descents(whole, chosen, fetched), chosen, fetched)
@@ -100,9 +104,21 @@ def not_found(reader: Reader, text: str) -> NotFound:
         names = dict.fromkeys([*public, *(binding.python for name in alike.names for binding in reader.operator(name).bindings)])
         bound = f"the operator of that name is bound as {', '.join(names)}" if names else "there is an operator of that name, for C++ and torch.ops alone"
         return NotFound(f"no Python name {text.strip()} is known in this release", hint=f"{bound}: cartographer where {text.strip().rpartition('.')[2]}")
+    if qualified.is_sentence(spelling.trimmed(text)):
+        return NotFound(f"{textwrap.shorten(text, 60, placeholder=' …')!r} is a text of several words, no name", hint=_of_a_sentence(text))
     near = operators.near_misses(reader.lookup, text)
     hint = f"did you mean {', '.join(near)}?" if near else f"try: cartographer search {text!r}"
     return NotFound(f"nothing in this atlas is called {text!r}", hint=hint)
+
+
+def _of_a_sentence(text: str) -> str:
+    """What helps with an error message: its text is in no atlas, but in the source, whose lines an atlas knows."""
+    told = [f"search a clone of the source for it: {qualified.search_command(text)}",
+            "(a message is put together there: leave out numbers and names), then ask for the place: cartographer where PATH:LINE"]  # fmt: skip
+    words = text.split()
+    if len(words) <= _FEW_WORDS and all(word.isidentifier() for word in words):
+        told.insert(0, f"what has these words in its name: cartographer search {' '.join(words)}")
+    return "\n".join(told)
 
 
 def main_step(steps: Sequence[Step]) -> Step | None:

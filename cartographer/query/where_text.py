@@ -38,7 +38,7 @@ def text(answer: Where | Backwards, ink: Ink, *, everything: bool = False, deep:
 def _down(answer: Where, ink: Ink, *, everything: bool, deep: Deep | None) -> Iterator[str]:
     for through in answer.named.through:
         yield f"{ink.place(f'{through.path}:{through.line}')}  {through.name}"
-    if answer.named.through or not answer.named.exact:
+    if answer.named.through or answer.named.key or not answer.named.exact:
         yield ink.faint(f"# {answer.named.said}")
     if not answer.descents:
         yield ink.faint(f"# {short(answer.named.names, _NAMES)}: no backend of this atlas has a chain for it")

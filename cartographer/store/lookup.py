@@ -97,6 +97,27 @@ class Lookup:
         return self._names(f"SELECT o.name FROM kernel k JOIN registration r ON r.kernel = k.id JOIN operator o ON o.id = r.operator"
                            f" WHERE k.plain = ? AND k.symbol = ? GROUP BY o.id ORDER BY {_DECLARED}", plain(symbol), symbol)  # fmt: skip
 
+    def kernels_called(self, plain: str) -> tuple[str, ...]:
+        """The symbols of registered kernels with this last name."""
+        return self._names("SELECT symbol FROM kernel WHERE plain = ? ORDER BY id", plain)
+
+    def registered_keys(self) -> tuple[str, ...]:
+        """The keys to which the yaml rows register kernels, those of composites too, sorted by name."""
+        return self._names("SELECT DISTINCT w.text FROM registration r JOIN word w ON w.id = r.key_word WHERE r.origin IN ('yaml', 'structured') ORDER BY w.text")
+
+    def by_wrapper(self, key: str, name: str) -> tuple[str, ...]:
+        """The operators whose wrapper for this key is called so: C++ name and overload where the rule is that of structured ones, else overload and C++ name."""
+        rules = self._names("SELECT DISTINCT w.text FROM registration r JOIN word w ON w.id = r.rule_word WHERE r.origin = 'structured' AND w.text <> ''")
+        rows = self._all("SELECT DISTINCT o.name, o.overload, coalesce(o.cpp_function, o.cpp_method, ''), w.text FROM registration r JOIN operator o ON o.id = r.operator"
+                         " JOIN word w ON w.id = r.rule_word JOIN word k ON k.id = r.key_word"
+                         f" WHERE k.text = ? AND r.origin IN ('yaml', 'structured') ORDER BY {_DECLARED}", key)  # fmt: skip
+        found = []
+        for operator, overload, cpp, rule in rows:
+            last = cpp.rpartition("::")[2]
+            if name == (f"{last}_{overload}".removesuffix("_" * (not overload)) if rule.endswith(rules) else f"{overload}_{last}"):
+                found.append(operator)
+        return tuple(dict.fromkeys(found))
+
     def backends(self) -> tuple[str, ...]:
         """The backends for which some operator has a chain, sorted by name."""
         return self._names("SELECT text FROM word WHERE id IN (SELECT DISTINCT backend_word FROM operator_chain) ORDER BY text")

@@ -60,7 +60,7 @@ def plain(symbol: str) -> str:
     if macro:
         text = macro[1]
     text = text.replace("(anonymous namespace)", "anonymous").replace("(anonymous)", "anonymous")
-    text = _without_brackets(text)
+    text = without_brackets(text)
     text = text.partition("(")[0].strip().rpartition(" ")[2] if not text.startswith("operator") else text
     parts = text.split("::")
     if (
@@ -70,7 +70,7 @@ def plain(symbol: str) -> str:
     return parts[-1].lstrip("&*~")
 
 
-def _without_brackets(text: str) -> str:
+def without_brackets(text: str) -> str:
     """`text` without template arguments, however deep."""
     if "<" not in text:
         return text

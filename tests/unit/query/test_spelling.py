@@ -76,3 +76,17 @@ def test_any_text_is_read_without_fault(text):
 
 def test_a_line_beyond_all_files_is_still_a_number():
     assert spelling.place("a/b.cpp:" + "9" * 5_000) == ("a/b.cpp", 2**31)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("frame #4: at::native::f(at::Tensor const&) + 0x51 (0x7f2b in /usr/lib/libtorch_cpu.so)", "at::native::f(at::Tensor const&)"),
+        ("#5  0x00007ffff7 in at::native::f (self=..., dim=1) at ../aten/src/ATen/native/F.cpp:12", "at::native::f (self=..., dim=1)"),
+        ("#0 at::native::f(int) () from /usr/lib/libtorch_cpu.so", "at::native::f(int)"),
+        ('  File "/usr/lib/python3/site-packages/torch/nn/functional.py", line 71, in softmax', "torch/nn/functional.py:71"),
+        ("at::X::operator()", "at::X::operator()"),
+    ],
+)
+def test_a_line_of_a_stack_trace_is_its_symbol_or_place(line, name):
+    assert spelling.trimmed(line) == name
