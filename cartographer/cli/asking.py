@@ -90,7 +90,10 @@ def show_command(op: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
 @json_option
 @atlas_option
 def search_command(words: tuple[str, ...], limit: int, kinds: tuple[str, ...], as_json: bool, atlas: str | None) -> None:
-    """Find operators, Python names, bindings, Nodes, kernels, stubs, files and symbols by words of their names."""
+    """Find operators, Python names, bindings, Nodes, kernels, stubs, files and symbols by words of their names.
+
+    A name as `where` takes it (F.softmax, x[mask], at::native::mul_out) leads to its operators too.
+    """
     from cartographer.errors import NotFound, UsageError
     from cartographer.query import search
 

@@ -3,27 +3,48 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cartographer.query import operators
 from cartographer.query.ink import short
 from cartographer.store.search_words import KINDS, plain
+from cartographer.store.values import Hit, Match
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cartographer.query.ink import Ink
     from cartographer.store.reader import Reader
-    from cartographer.store.values import Hit, Match
+
+_WHOLE = 0  # likeness of what has the whole name
 
 
 def search(reader: Reader, text: str, most: int = 20, kinds: tuple[str, ...] = KINDS) -> tuple[Hit, ...]:
-    """The best answers, at most `most`. When no name contains all words, those that contain most of them."""
+    """The best answers, at most `most`: where nothing has the whole name, first what `where` understands by it (`F.softmax`, `x[mask]`).
+    When no name contains all words, those that contain most of them.
+    """
     wanted = text.strip().lower()
     matches = list(reader.search.matches(text, kinds=kinds))
     if not matches and len(wanted.split()) > 1:
         matches, wanted = _most_words(reader.search.matches(text, kinds=kinds, any_word=True), wanted.split())
     matches.sort(key=lambda match: _rank(match, wanted))
-    return tuple(reader.search.hit(match) for match in matches[:most])
+    meant = () if matches and _rank(matches[0], wanted)[0] == _WHOLE else _understood(reader, text, kinds)
+    known = {(hit.kind, hit.label, hit.path, hit.line) for hit in meant}
+    found = (hit for match in matches[: most + len(meant)] if (hit := reader.search.hit(match)) and (hit.kind, hit.label, hit.path, hit.line) not in known)
+    return (*meant, *found)[:most]
+
+
+def _understood(reader: Reader, text: str, kinds: tuple[str, ...]) -> tuple[Hit, ...]:
+    """The operators that `where` finds by this name, with how the name was understood, and the Python function on the way."""
+    named = operators.resolve(reader.lookup, text)
+    if named is None:
+        return ()
+    bases = dict.fromkeys(name.partition(".")[0] for name in named.names) if "operator" in kinds else ()
+    hits = (reader.search.hit(Match("operator", 0, base)) for base in bases)
+    on_the_way = [(t, reader.lookup.symbol_at(t.path, t.line)) for t in named.through if "symbol" in kinds]
+    through = (Hit("symbol", t.name, found.kind if found else "", t.path, t.line) for t, found in on_the_way)
+    return (*(replace(hit, detail=f"{hit.detail}; {named.said}") for hit in hits), *through)
 
 
 def as_json(found: Iterable[Hit]) -> list[dict[str, Any]]:
@@ -53,7 +74,7 @@ def _rank(match: Match, wanted: str) -> tuple[int, int, int, str]:
     last = plain(label).rpartition(".")[2] if match.kind != "file" else label.rpartition("/")[2]
     parts = wanted.replace("::", " ").split()
     if wanted in {label, last} or label.endswith("::" + wanted):
-        likeness = 0
+        likeness = _WHOLE
     elif last.startswith(wanted):
         likeness = 1
     elif wanted in last or (len(parts) > 1 and parts[-1] == last):  # CUDACachingAllocator malloc
