@@ -19,7 +19,10 @@ from cartographer.cli.shared import atlas_option, ink, json_option, open_atlas, 
 @json_option
 @atlas_option
 def coverage_command(backend: str | None, missing: bool, core: bool, as_csv: bool, as_json: bool, atlas: str | None) -> None:
-    """How many operators each backend serves with a kernel of its own, through a composite, a fallback, or not at all."""
+    """How many operators each backend serves with a kernel of its own, through a composite, a fallback, or not at all.
+
+    Counted are the operators of the namespace aten; the list that is printed says how many those are.
+    """
     from cartographer.errors import UsageError
     from cartographer.model.atlas import elsewhere
     from cartographer.query import coverage

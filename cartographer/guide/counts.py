@@ -52,7 +52,7 @@ class Counts:
         kind, _, argument = name.partition("_")
         match kind:
             case "registrations" if argument:
-                return sum(any(r.key == argument and r.active for r in op.registrations) for op in self._operators), f"operators with a registration for {argument}"
+                return sum(any(r.key == argument and r.active for r in op.registrations) for op in self._operators), f"operators of all namespaces with a registration for {argument} (coverage counts those of aten alone)"
             case "tag" if argument:
                 return sum(argument in op.tags for op in self._operators), f"operators tagged {argument}"
             case "layers" | "acting" if argument:

@@ -21,12 +21,12 @@ from cartographer.link.generated import generated_steps
 from cartographer.link.index import CLASSES, bare
 from cartographer.link.platforms import DEVICES
 from cartographer.link.questions import questions
-from cartographer.link.raising import IN_CUDA, only_raises, raising
+from cartographer.link.raising import IN_CUDA, note_of_error, only_raises, raising
 from cartographer.link.redispatch import sent_on
 from cartographer.link.sending import packed, unpacked
 from cartographer.link.steps import definition_step, noted, served, trimmed
 from cartographer.model.backend import FIRST, MAIN, device_of_key
-from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
+from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class ChainMaker:
         first = definition_step("entry", entry.defined, entry.reason)
         if only_raises(entry.defined.whole, self._raises):
             twin = self._twin(operator, key, registration, entry.defined)
-            note = "; ".join(filter(None, (first.note, IN_CUDA if twin else ONLY_RAISES)))
+            note = "; ".join(filter(None, (first.note, IN_CUDA if twin else self._note_of_error(entry.defined))))
             return Chain(Status.RESOLVED, None, (replace(first, note=note), *(twin or self._other_layout(operator, key, outcome))))
         below = self._descent.below(entry.defined, operator, key, composite=composite, bound=self._bound(registration, entry.defined))
         sent = sent_on(self.tree, entry.defined, device_of_key(key)) if registration.boxed else None
@@ -159,6 +159,9 @@ class ChainMaker:
         if not below.steps and shape is not None and shape.view:
             first = replace(first, note="; ".join(filter(None, (first.note, "a view: sizes, strides and storage, no device code"))))
         return Chain(Status.RESOLVED, None, (first, *below.steps, *self._other_layout(operator, key, outcome)))
+
+    def _note_of_error(self, defined: Defined) -> str:
+        return note_of_error(defined.whole, lambda first, last: self.tree.bodies.lines(defined.path, first, last))
 
     def _raises(self, name: str) -> bool:
         """Whether what a kernel calls first, in any case, does nothing but raise an error."""

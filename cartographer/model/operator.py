@@ -81,6 +81,7 @@ class Step:
 
 OVERLOAD = "overload"  # in `extra` of an operator whose overload is our own invention: that the list has none, and why we made one
 ONLY_RAISES = "it only raises an error"  # in the note of an entry
+TO_OVERRIDE = f"{ONLY_RAISES}, which tells backends to override it"  # the same, where the error's text says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,11 @@ class Chain:
     def only_raises(self) -> bool:
         """Whether the kernel only raises an error that says that a real one is missing."""
         return bool(self.steps) and ONLY_RAISES in self.steps[0].note
+
+    @property
+    def to_override(self) -> bool:
+        """Whether the error that the kernel raises tells a backend to bring a kernel of its own."""
+        return bool(self.steps) and TO_OVERRIDE in self.steps[0].note
 
 
 @dataclass(frozen=True, slots=True)

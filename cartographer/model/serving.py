@@ -78,7 +78,7 @@ def _alone(op: Operator, key: str) -> str:
         return FALLBACK  # what is registered is the backend's fallback, as MPSFallback.mm does
     if not _only_raises(op, key, how):
         return how
-    return REFUSES if how == OWN or _of_other_layouts(op, key) else RAISES
+    return RAISES if how != OWN and _brought_by_others(op) and not _of_other_layouts(op, key) else REFUSES
 
 
 def _only_raises(op: Operator, key: str, how: str) -> bool:
@@ -88,6 +88,13 @@ def _only_raises(op: Operator, key: str, how: str) -> bool:
     if key in op.kernels or how not in (DEFAULT, COMPOSITE):
         return key in op.kernels and op.kernels[key].only_raises
     return any(chain.only_raises for other, chain in op.kernels.items() if op.dispatch.get(other) == op.dispatch[key])
+
+
+def _brought_by_others(op: Operator) -> bool:
+    """Whether the error of a kernel for all is one for want of a backend's own: some backend has one that works, or the error says to bring one.
+    Else it is raised everywhere (the overloads for named dimensions that are not implemented), and nobody's to bring.
+    """
+    return any(chain.to_override or (OUTCOMES.get(op.dispatch.get(key, "")) == OWN and not chain.only_raises) for key, chain in op.kernels.items())
 
 
 def _of_other_layouts(op: Operator, key: str) -> bool:

@@ -33,8 +33,8 @@ SAYS = {
     COMPOSITE: "made of other operators (CompositeImplicitAutograd)",
     FALLBACK: "the backend's fallback: the CPU, or an error that says so",
     WAITS: "the build writes it around another form of the operator (mostly out=), which this backend lacks or leaves to its fallback: one kernel to bring serves both",
-    RAISES: "a kernel whose body only raises an error: the backend must bring its own",
-    REFUSES: "an error on purpose: the backend's own kernel raises it, or the operator is only for tensors of other layouts (sparse, nested, ...)",
+    RAISES: "a kernel whose body only raises an error, where other backends have one that works or the error says to bring it: the backend must bring its own",
+    REFUSES: "an error on purpose: the backend's own kernel raises it, or one that serves every backend, or the operator is only for tensors of other layouts (sparse, nested, ...)",
     NOTHING: "not at all",
     UNTOLD: "this source does not show it",
 }
@@ -62,6 +62,7 @@ class BackendCoverage:
     counts: Mapping[str, int]
     operators: tuple[Served, ...]
     elsewhere: Landmark | None = None  # where the kernels are that this source does not show
+    base: str = ""  # which operators were looked at, in words
 
     @property
     def total(self) -> int:
@@ -92,7 +93,16 @@ def coverage(
         raise NotFound("no operator of this release is tagged core", hint="leave --core out: all operators are counted then")
     wanted = backends(known) if backend is None else (_named(backend, known, listed),)
     by_name = {row.name: row for row in known if isinstance(row, Operator)}
-    return tuple(_of_backend(chosen, key, by_name, elsewhere or {}, missing=missing) for key in wanted)
+    base = _base(len(chosen), len(known), namespace, core=core)
+    return tuple(replace(_of_backend(chosen, key, by_name, elsewhere or {}, missing=missing), base=base) for key in wanted)
+
+
+def _base(chosen: int, known: int, namespace: str, *, core: bool) -> str:
+    """What the numbers are numbers of: other places count the operators of all namespaces."""
+    whose = f" of {namespace}" if namespace else ""
+    which = " tagged core" if core else ""
+    rest = f", not of all {known:,} of the release" if chosen != known else ""
+    return f"of {chosen:,} operators{whose}{which}{rest}"
 
 
 def backends(rows: Sequence[OperatorRow | Operator]) -> tuple[str, ...]:
@@ -145,6 +155,7 @@ def table_lines(found: Sequence[BackendCoverage]) -> Iterator[str]:
     for backend in found:
         numbers = "  ".join(f"{backend.counts.get(how, 0):>9,}" for how in shown)
         yield f"{backend.key:<{width}}  {numbers}  {backend.total:>9,}"
+    yield from dict.fromkeys(backend.base for backend in found if backend.base)
     yield ""
     yield from (f"{how:<9}  {SAYS[how]}" for how in shown)
     for mark in dict.fromkeys(backend.elsewhere for backend in found if backend.elsewhere):
@@ -180,6 +191,7 @@ def records(found: Sequence[BackendCoverage]) -> list[dict[str, object]]:
     return [
         {
             "backend": backend.key,
+            "base": backend.base,
             "counts": dict(backend.counts),
             "elsewhere": asdict(backend.elsewhere) if backend.elsewhere else None,
             "operators": [{"name": s.name, "how": s.how, "outcome": s.words, "build": list(s.build), "through": s.through, "forms": list(s.forms)} for s in backend.operators],

@@ -73,7 +73,7 @@ def _descent(descent: Descent, ink: Ink, *, everything: bool) -> Iterator[str]:
     names = short(descent.names, 1000 if everything else _NAMES)
     yield f"  {ink.faint('#')} {names} on {short(descent.backends, 1000 if everything else _NAMES)}: {status(descent, ink)}"
     steps = descent.chain.steps
-    if len(steps) > 1 or (steps and descent.chain.status is not Status.RESOLVED):
+    if len(steps) > 1 or (steps and (descent.chain.status is not Status.RESOLVED or descent.chain.only_raises)):
         yield from (step(found, ink) for found in steps)
 
 

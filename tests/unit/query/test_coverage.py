@@ -8,7 +8,7 @@ import pytest
 from cartographer.errors import NotFound, UsageError
 from cartographer.model.atlas import Landmark
 from cartographer.model.location import Location
-from cartographer.model.operator import ONLY_RAISES, Chain, Operator, Origin, Registration, Status, Step
+from cartographer.model.operator import ONLY_RAISES, TO_OVERRIDE, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.query.coverage import backends, coverage, csv_text, json_text, table_lines
 from cartographer.store.values import OperatorRow
 
@@ -116,6 +116,25 @@ def test_a_default_kernel_that_only_raises_serves_nobody():
     found = {backend.key: [served.how for served in backend.operators if served.name == "aten::f"] for backend in coverage([operator, everywhere])}
     assert found == {"CPU": ["raises"], "CUDA": ["kernel"], "XPU": ["refuses"], "PrivateUse1": ["raises"]}
     assert [served.name for served in coverage([operator], "PrivateUse1", missing=True)[0].operators] == ["aten::f"]
+
+
+def test_an_error_that_every_backend_raises_is_nobody_s_to_bring():
+    """`all.dimname` is not implemented for any backend; the error of `…_overrideable` tells a backend to bring one, though none of the tree does."""
+    everywhere = Chain(Status.RESOLVED, None, (Step("entry", "at::native::all", "a.cpp", 1, ONLY_RAISES),))
+    told = Chain(Status.RESOLVED, None, (Step("entry", "at::native::g", "a.cpp", 9, TO_OVERRIDE),))
+    default, math = "default backend kernel", "math kernel"
+    dims = operator("all.dimname", {"CPU": math, "CUDA": math, "PrivateUse1": math, "Tracer": "kernel"}, kernels={"CPU": everywhere, "CUDA": everywhere})
+    mine = operator("g_overrideable", {"CPU": default, "CUDA": default, "PrivateUse1": default}, kernels={"CPU": told, "CUDA": told})
+    for key in ("CPU", "PrivateUse1"):
+        assert {s.name: s.how for s in coverage([dims, mine], key)[0].operators} == {"aten::all.dimname": "refuses", "aten::g_overrideable": "raises"}
+        assert [s.name for s in coverage([dims, mine], key, missing=True)[0].operators] == ["aten::g_overrideable"]
+
+
+def test_what_the_numbers_are_numbers_of_is_said():
+    """Five of the six operators are of aten; other places count all."""
+    assert "of 5 operators of aten, not of all 6 of the release" in list(table_lines(coverage(ROWS)))
+    assert "of 2 operators of aten tagged core, not of all 6 of the release" in list(table_lines(coverage(ROWS, "CPU", core=True)))
+    assert json.loads(json_text(coverage(ROWS[:5])))[0]["base"] == "of 5 operators of aten"
 
 
 def operator(name, dispatch, registrations=(), **more):

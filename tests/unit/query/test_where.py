@@ -10,7 +10,7 @@ from sample_atlas import BINARY, CUDA, LOOPS, YAML
 
 from cartographer.errors import NotFound, UsageError
 from cartographer.model.atlas import FileEntry
-from cartographer.model.operator import Status
+from cartographer.model.operator import TO_OVERRIDE, Chain, Status, Step
 from cartographer.query import where_json, where_text
 from cartographer.query.ink import Ink
 from cartographer.query.reverse import Backwards
@@ -54,6 +54,13 @@ def test_what_serves_is_said_of_each_overload_and_of_each_backend(tmp_path):
         assert [(a["operators"], a["served"]) for a in answers] == [(["aten::add.Tensor"], {"CUDA": "kernel"}), (["aten::add.out"], {"CUDA": "default backend kernel"})]
         told = [line.strip(" #") for line in _text(reader, "add") if " resolved" in line]
         assert told == ["aten::add.Tensor on CUDA, CPU: resolved (kernel)", "aten::add.out on CUDA, CPU: resolved (default backend kernel on CUDA; kernel on CPU)"]
+
+
+def test_a_kernel_that_only_raises_is_not_shown_as_one_that_works(tmp_path):
+    alone = Chain(Status.RESOLVED, None, (Step("entry", "at::native::f", BINARY, 7, TO_OVERRIDE),))
+    writer.write(replace(sample_atlas.atlas(), operators=(replace(sample_atlas.operators()[0], kernels={"CPU": alone}),)), tmp_path)
+    with Reader(tmp_path) as reader:
+        assert _text(reader, "add.Tensor", "CPU")[-1].endswith(TO_OVERRIDE)
 
 
 def test_unresolved_is_said_with_its_reason(reader):
@@ -183,7 +190,6 @@ def test_template_argument_names_the_operator(folder, tmp_path):
 
     import sample_atlas
 
-    from cartographer.model.operator import Chain, Step
     from cartographer.store import writer
     from cartographer.store.reader import Reader
 
@@ -233,7 +239,6 @@ def test_launcher_in_a_header_is_shared_by_more_than_was_traced(folder, tmp_path
     import sample_atlas
 
     from cartographer.model.atlas import Symbol
-    from cartographer.model.operator import Chain, Step
     from cartographer.store import writer
     from cartographer.store.reader import Reader
 
