@@ -69,5 +69,5 @@ def line_command(colour: str, atlas: str | None) -> None:
     from cartographer.guide import book, terminal
 
     with open_atlas(atlas) as reader:
-        read = book.read(reader)
+        read = book.read(reader, medium="terminal")
         put(terminal.line(read, colour, ink()))

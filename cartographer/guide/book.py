@@ -71,9 +71,9 @@ class Book:
         return self.answers.get((found[1], found[2] or "")) if found else None
 
 
-def read(reader: Reader, folder: Path | None = None) -> Book:
-    """Read the whole guide and resolve its anchors in one atlas."""
-    texts = load(folder)
+def read(reader: Reader, folder: Path | None = None, medium: str = "page") -> Book:
+    """Read the whole guide, as it reads on pages or in a terminal, and resolve its anchors in one atlas."""
+    texts = load(folder, medium)
     resolver = Resolver(reader, texts)
     stale = tuple(resolver.check())
     source = reader.info().source

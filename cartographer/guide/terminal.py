@@ -61,6 +61,16 @@ def line(book: Book, colour: str, paint: Paint) -> Iterator[str]:
     for number, title, check in answers:
         yield from ("", f"{number}. {title}")
         yield from _body(book, check, paint)
+    if elsewhere := _elsewhere(book, found):
+        yield from ("", "", *remark(f"Pages of the atlas that are named here, and no part of this line: {'; '.join(elsewhere)}. cartographer serve shows them.", paint))
+
+
+def _elsewhere(book: Book, line: Text) -> list[str]:
+    """The names of pages to which a line's texts lead and which a terminal does not show, in the order in which they come."""
+    stops = [line, *(book.by_slug[slug] for slug in line.line_stops if slug in book.by_slug)]
+    shown = {text.slug for text in stops}
+    anchors = dict.fromkeys((m[1], m[2] or "") for text in stops for part in text.parts for m in ANCHOR.finditer(part) if m[1] in {"page", "guide"})
+    return list(dict.fromkeys(book.answer(*key).text for key in anchors if key[0] == "page" or key[1].partition("#")[0] not in shown))
 
 
 def remark(words: str, paint: Paint) -> Iterator[str]:

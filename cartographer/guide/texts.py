@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 ANCHOR = re.compile(r"\{([a-z]+)(?::([^{}\n]+))?\}")
 CHECK = "### Check\n"  # what follows answers the task before it
 WRITTEN_FOR = "2.6.0"  # the release that the texts were written against
+# What holds on a page alone or in a terminal alone: `[[page:, or paste it into the search box]]`.
+_MARKED = re.compile(r"\[\[(page|terminal):([^\[\]\n]*)\]\]")
 _HEAD = re.compile(r"\A\+\+\+\n(.*?)\n\+\+\+\n", re.DOTALL)
 _STOP = re.compile(r"^## (?P<title>.+)\n@ floor=(?P<floor>[1-8]) (?P<at>\{.+\})\n", re.MULTILINE)
 
@@ -60,12 +62,16 @@ class Text:
         return tuple(self.fields.get("stops", ()))
 
 
-def load(folder: Path | None = None) -> tuple[Text, ...]:
-    """Read all texts, sorted by slug. Raises RenderError for a text that cannot be read."""
+def load(folder: Path | None = None, medium: str = "page") -> tuple[Text, ...]:
+    """Read all texts, sorted by slug, as they read on a page or in a terminal. Raises RenderError for a text that cannot be read."""
     folder = folder or resources.folder("site") / "guide"
     return tuple(
-        _text(path.relative_to(folder).with_suffix("").as_posix(), path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.md"))
+        _text(path.relative_to(folder).with_suffix("").as_posix(), _read_on(medium, path.read_text(encoding="utf-8"))) for path in sorted(folder.rglob("*.md"))
     )
+
+
+def _read_on(medium: str, source: str) -> str:
+    return _MARKED.sub(lambda m: m[2] if m[1] == medium else "", source)
 
 
 def _text(slug: str, source: str) -> Text:

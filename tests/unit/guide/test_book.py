@@ -130,6 +130,14 @@ def test_a_line_fits_the_terminal_and_keeps_its_answers_for_the_end(told, monkey
     assert text.index("Predict it.") < text.index("The answer stands at the end, under 1.") < text.index("Answers") < text.index("The answer, in mul")
     with pytest.raises(NotFound):
         list(terminal.line(read, "pink", Plain()))
+    assert "Pages of the atlas" not in text
+
+
+def test_a_line_says_where_the_pages_are_that_it_names(told):
+    stop = HEAD.format(kind="stop", more="") + "See {page:operators}, {guide:other} and {guide:stop}.\n"
+    read, _, _ = told({"line": LINE, "stop": stop.replace("T", "The stop"), "other": HEAD.format(kind="idea", more="").replace('"T"', '"Another"') + "Words.\n"})
+    last = " ".join(list(terminal.line(read, "blue", SimpleNamespace(strong=str, faint=str)))[-3:])
+    assert " ".join(last.split()) == "Pages of the atlas that are named here, and no part of this line: the list of operators; Another. cartographer serve shows them."
 
 
 def test_numbers_say_how_they_were_counted(told):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Guide texts: their form, and that the shipped ones are whole."""
 
+import re
+
 import pytest
 
 from cartographer.errors import RenderError
@@ -17,6 +19,19 @@ def test_a_journey_has_stops(tmp_path) -> None:
     (text,) = texts.load(tmp_path)
     assert (text.body, [(s.title, s.floor, s.at) for s in text.stops]) == ("Before.", [("One", 3, "{op:add}"), ("Two", 5, "{path:x.cpp}")])
     assert text.stops[0].body == "Body of *one*."
+
+
+def test_what_holds_on_pages_or_in_a_terminal_alone_is_read_there(tmp_path) -> None:
+    (tmp_path / "a.md").write_text('+++\ntitle = "A"\nkind = "page"\n+++\nAsk `where`[[page:, or the box]]; [[page:a link]][[terminal:`show`]] leads on.\n')
+    assert [texts.load(tmp_path, medium)[0].body for medium in ("page", "terminal")] == ["Ask `where`, or the box; a link leads on.\n", "Ask `where`; `show` leads on.\n"]
+
+
+def test_no_sentence_of_pages_is_printed() -> None:
+    """The search box and what can be clicked are on pages alone."""
+    for text in texts.load(medium="terminal"):
+        for body in (text.body, *(stop.body for stop in text.stops)):
+            assert not re.search(r"search box|word with a link|\[\[|\]\]|\bclick\b", body), text.slug
+    assert not any("[[" in text.body for text in SHIPPED)
 
 
 @pytest.mark.parametrize("head", ["no head", "+++\ntitle = 1 =\n+++\n", '+++\ntitle = "A"\n+++\n'])
@@ -38,8 +53,6 @@ def test_the_shipped_guide_is_whole() -> None:
 
 def test_no_number_is_written_by_hand() -> None:
     """Counts of a release come from the atlas: no number with a thousands separator stands in a text."""
-    import re
-
     for text in SHIPPED:
         for body in (text.body, *(stop.body for stop in text.stops)):
             assert not re.search(r"\d,\d{3}", body), text.slug
