@@ -48,11 +48,16 @@ def _places(operator: str, atlas: str | None, *, as_json: bool) -> int:
 
     with open_atlas(atlas) as reader:
         _, named = show.find(reader, operator)
-        found = places.touches(reader, reader.group(named[0].base, named[0].namespace))
+        overloads = reader.group(named[0].base, named[0].namespace)
+        found, several = places.touches(reader, overloads), places.made_of_several(overloads)
     if as_json:
         put_json([{"what": t.what, "name": t.text, "path": t.path, "line": t.line} for t in found])
     else:
         put(terminal.table(found, ink()))
+        if any(touch.what.endswith(" called") for touch in found):
+            put(["", *terminal.remark("What is called belongs to the operator that the kernel calls.", ink())])
+        if several:
+            put(["", *terminal.remark(f"{several} is made of other operators: cartographer where {several} --deep tells where those are implemented.", ink())])
         put(["", *terminal.remark(places.NOT_ALL, ink())])
     return 0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cartographer.guide.owners import Owners
 from cartographer.guide.suites import suites
 from cartographer.model.atlas import COMMANDS
-from cartographer.model.backend import in_order
+from cartographer.model.backend import MAIN, in_order
 from cartographer.model.operator import Origin, Status
 
 if TYPE_CHECKING:
@@ -59,11 +59,13 @@ NOT_ALL = (
 _COMPOSITE = {
     "math kernel": "composite kernel (implicit)", "default backend kernel": "composite kernel (explicit)", "catch all": "kernel for all backends",
 }  # fmt: skip
+_DEEP = 3  # operators that do nothing but call one another
 _FEW = 4  # files of tests that a short list names; the rest is counted
 
 
 def touches(reader: Reader, overloads: Iterable[Operator], *, short: bool = False) -> tuple[Touch, ...]:
-    """The places in the order in which one would go through them: declaration, kernels, derivative, bindings, docs, tests, owners.
+    """The places in the order in which one would go through them: declaration, kernels (of the operator that is called, where a kernel does
+    nothing else), derivative, bindings, docs, tests, owners.
 
     Those of the variant that works in place are among them: it is the same function. A place that several overloads or backends
     share is listed once, with everything that it is. `short`: of the files of tests, only the first.
@@ -72,7 +74,7 @@ def touches(reader: Reader, overloads: Iterable[Operator], *, short: bool = Fals
     found: dict[tuple[str, int], Touch] = {}
     marks = [mark for subject in dict.fromkeys(f"{op.namespace}::{op.base}" for op in overloads) for mark in reader.landmarks(subject)]
     for touch in (
-        *_kernels(overloads), *_registrations(overloads), *_of_kinds(marks, ("meta",)), *_gradients_and_bindings(overloads),
+        *_kernels(overloads), *_called(reader, overloads), *_registrations(overloads), *_of_kinds(marks, ("meta",)), *_gradients_and_bindings(overloads),
         *_of_landmarks(reader, marks, short=short),
     ):  # fmt: skip
         known = found.get((touch.path, touch.line))
@@ -142,6 +144,53 @@ def _of_backend(op: Operator, key: str) -> Iterator[Touch]:
         yield from (Touch(f"{key} {step.role}", step.path, step.line, step.symbol) for step in _own(chain))
     elif served in _COMPOSITE and key in ("CPU", "Meta"):
         yield Touch(_COMPOSITE[served], chain.steps[0].path, chain.steps[0].line, chain.steps[0].symbol)
+
+
+def _called(reader: Reader, overloads: tuple[Operator, ...]) -> Iterator[Touch]:
+    """Of a kernel that calls one operator and does nothing else that would be known of, as that of `index_put_`: the call, and the own kernels
+    of what it calls, on backends for which it does so.
+    """
+    known = {op.name for op in overloads}
+    for op in overloads:
+        at = only_call(op)
+        for _ in range(_DEEP):
+            if at is None or at[1] in known:
+                break
+            step, name = at
+            known.add(name)
+            other = next((o for o in reader.group(name.partition("::")[2].partition(".")[0], name.partition("::")[0]) if o.name == name), None)
+            if other is None:
+                break
+            yield Touch("calls", step.path, step.line, name.partition("::")[2])
+            for key in in_order(other.kernels):
+                if key != "Meta" and op.dispatch.get(key) in _COMPOSITE and other.dispatch.get(key) == "kernel":
+                    yield from (replace(touch, what=f"{key} called") for touch in _of_backend(other, key))
+            at = only_call(other)
+
+
+def only_call(op: Operator) -> tuple[Step, str] | None:
+    """The one operator that a kernel for several backends calls, where it calls no other and runs no code of its own; and the step that calls it."""
+    key = next((key for key in in_order(op.kernels) if op.dispatch.get(key) in _COMPOSITE and op.kernels[key].steps), None)
+    if key is None or op.origin is Origin.GENERATED:
+        return None
+    rest = op.kernels[key].steps[1:]
+    own = rest[: next((place for place, step in enumerate(rest) if step.role == "entry"), len(rest))]
+    called = {step.note.partition(";")[0] for step in own}
+    if not own or any(step.role != "calls" for step in own) or len(called) > 1:
+        return None
+    name = called.pop()
+    return (own[0], name) if "::" in name and " " not in name else None
+
+
+def made_of_several(overloads: Iterable[Operator]) -> str:
+    """The first overload that is made of several operators on one of the main backends, where no place of theirs is listed (`where --deep` follows
+    them); "" for none.
+    """
+    for op in overloads:
+        key = next((key for key in MAIN if key in op.kernels and op.dispatch.get(key) in _COMPOSITE), "")
+        if key and op.origin is not Origin.GENERATED and any(step.role == "calls" for step in op.kernels[key].steps) and only_call(op) is None:
+            return op.name
+    return ""
 
 
 def _own(chain: Chain) -> Iterator[Step]:
