@@ -161,9 +161,9 @@ def shared(environment: Environment, site: SiteFrame, part: str, **of: object) -
     return drawn
 
 
-def receipts(places: Sequence[Receipt]) -> Markup:
-    """Several receipts, separated by spaces."""
-    return _marked(" ".join([receipt(place) for place in places])) if places else _NOTHING
+def receipts(places: Sequence[Receipt], narrow: bool = False) -> Markup:
+    """Several receipts, separated by spaces; `narrow` as for one."""
+    return _marked(" ".join([receipt(place, narrow) for place in places])) if places else _NOTHING
 
 
 def joined(texts: Iterable[str], sign: str) -> str:

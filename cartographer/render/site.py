@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cartographer.store.verified import Verified
 
 
-STUBS_A_SHEET = 250
+STUBS_A_SHEET = 200
 FUNCTION_ROLES = ("entry", "kernel")  # of the steps that the list of functions holds
 DEVICE_ROLES = ("device",)
 DEVICE_KINDS = ("kernel", "metal-kernel")  # of symbols that are device kernels, whether a chain reaches them or not

@@ -76,8 +76,13 @@ def axe(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def small_site(tmp_path_factory):
-    small = _module("cartographer_small_atlas", HERE.parent / "unit/render/small.py")
+def small():
+    """The module of the small atlas."""
+    return _module("cartographer_small_atlas", HERE.parent / "unit/render/small.py")
+
+
+@pytest.fixture(scope="session")
+def small_site(small, tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     path = writer.write(small.atlas(), folder)
     with Reader(path) as reader:
