@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cartographer.model.location import Location
 
 
@@ -61,3 +63,26 @@ def at(path: str, line: int) -> str:
 def key_of(location: Location) -> tuple[str, int]:
     """A key that two locations share when their receipts are equal: path and line."""
     return location.path, location.line
+
+
+_ENOUGH = 24  # characters of a name that a link to a sheet has room for
+
+
+def sheet_names(names: Sequence[str], size: int) -> tuple[str, ...]:
+    """What each sheet of a list holds, in words that no other sheet has: its number, its first and its last name."""
+    starts = range(0, len(names), size)
+    if len(starts) < 2:
+        return ("all",) if names else ()
+    found = []
+    for number, start in enumerate(starts, start=1):
+        end = min(start + size, len(names))
+        first, last = _told(names[start], names[start - 1] if start else ""), _told(names[end - 1], names[end] if end < len(names) else "")
+        found.append(f"{number}: {first}" if first == last else f"{number}: {first} to {last}")
+    return tuple(found)
+
+
+def _told(name: str, beside: str) -> str:
+    """A name whole, or as much of a long one as tells it from that beside it on the other sheet."""
+    same = next((at for at, (one, other) in enumerate(zip(name, beside, strict=False)) if one != other), min(len(name), len(beside)))
+    kept = max(_ENOUGH, same + 1) if name != beside else _ENOUGH
+    return name if len(name) <= kept + 1 else f"{name[:kept]}…"

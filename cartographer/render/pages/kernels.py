@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cartographer.render import urls
-from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.pages.frame import Link, Page, Receipt, sheet_names
 from cartographer.render.site import STUBS_A_SHEET, Reached
 
 if TYPE_CHECKING:
@@ -139,11 +139,7 @@ def kernel_sheet(site: Site, address: str, number: int) -> Page:
 
 
 def _links(address: str, names: Sequence[str], size: int) -> tuple[Link, ...]:
-    starts = range(0, len(names), size)
-    return tuple(
-        Link(f"{names[start][:14]} to {names[min(start + size, len(names)) - 1][:14]}", urls.sheet(address, number))
-        for number, start in enumerate(starts, start=1)
-    )
+    return tuple(Link(text, urls.sheet(address, number)) for number, text in enumerate(sheet_names(names, size), start=1))
 
 
 def _stub(site: Site, stub: Stub, users: dict[str, tuple[str, ...]]) -> StubRow:

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 from cartographer.model.operator import Origin
 from cartographer.render import coverage, urls
 from cartographer.render.pages.dispatch import elsewhere_of
-from cartographer.render.pages.frame import Link, Page, Receipt
+from cartographer.render.pages.frame import Link, Page, Receipt, sheet_names
 from cartographer.render.site import short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cartographer.model.operator import Operator
     from cartographer.render.coverage import Column, Sign
     from cartographer.render.site import Site
@@ -80,9 +78,8 @@ def build(site: Site, number: int) -> Page:
     """The page of one sheet of the list; `number` counts from 1."""
     ordered = site.catalog.in_order
     sheets = [ordered[start : start + SHEET] for start in range(0, max(1, len(ordered)), SHEET)]
-    links = tuple(
-        Link(_span(part), urls.sheet(urls.OPERATORS, index)) for index, part in enumerate(sheets, start=1)
-    )
+    names = sheet_names([op.base if op.namespace == "aten" else f"{op.namespace}::{op.base}" for op in ordered], SHEET) or ("none",)
+    links = tuple(Link(text, urls.sheet(urls.OPERATORS, index)) for index, text in enumerate(names, start=1))
     view = Sheet(
         number=number,
         sheets=links,
@@ -95,7 +92,7 @@ def build(site: Site, number: int) -> Page:
         elsewhere=elsewhere_of(site, [column.key for column in site.catalog.columns]),
         data=DATA,
     )
-    which = "" if len(sheets) == 1 else f", {_span(sheets[number - 1])}"
+    which = "" if len(sheets) == 1 else f", sheet {links[number - 1].text}"
     return Page(
         address=urls.sheet(urls.OPERATORS, number),
         template="operators.html.jinja2",
@@ -142,18 +139,6 @@ def _row(site: Site, op: Operator) -> Row:
         letters=site.catalog.letters[op.name],
         declared=site.receipt(op.declared.path, op.declared.line),
     )
-
-
-def _span(operators: Sequence[Operator]) -> str:
-    if not operators:
-        return "none"
-    first, last = (_start(operators[index]) for index in (0, -1))
-    return first if first == last else f"{first} to {last}"
-
-
-def _start(op: Operator) -> str:
-    name = op.base.strip("_") or op.base
-    return name[:12] if op.namespace == "aten" else f"{op.namespace}::{name[:8]}"
 
 
 def _profiles(site: Site) -> tuple[Profile, ...]:
