@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 FLOORS = ("your code", "Python", "the border", "dispatcher", "kernels", "memory", "the queue", "silicon")
+ALL = tuple(range(1, len(FLOORS) + 1))  # the floors of a page that is not about one part of the way
 
 FLOOR_SAYS = (
     "A call leaves your script. Nothing of PyTorch has run yet.",

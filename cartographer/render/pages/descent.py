@@ -125,7 +125,7 @@ def _step(site: Site, step: Step, told: set[str]) -> Stop:
     if step.branch:
         words.append(f"Taken when {step.branch}.")
     if note := note_of(step):
-        words.append(_sentence(note))
+        words.append(_sentence(note, name="::" in step.note.partition(" ")[0]))
     generated = site.is_generated(step.path) or step.note.startswith(("generated", "written by the build"))
     return Stop(
         name=step.symbol or ROLES.get(step.role, step.role),
@@ -137,10 +137,11 @@ def _step(site: Site, step: Step, told: set[str]) -> Stop:
     )
 
 
-def _sentence(note: str) -> str:
-    """A note as a sentence; a name of code at its start keeps its case."""
+def _sentence(note: str, *, name: bool) -> str:
+    """A note as a sentence; a name at its start keeps its case: one of code (`name`), or of a library that is written like cuDNN."""
     first = note.partition(" ")[0]
-    return (note[0].upper() + note[1:] if first.isalpha() else note) + ("" if note.endswith(".") else ".")
+    name = name or not first.isalpha() or not first.islower()
+    return (note if name else note[0].upper() + note[1:]) + ("" if note.endswith(".") else ".")
 
 
 def _unknown_kernel(op: Operator, backend: str) -> Stop:

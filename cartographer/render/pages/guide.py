@@ -12,7 +12,7 @@ from cartographer.render.figures.lines import station_map
 from cartographer.render.figures.stack import Box, stack
 from cartographer.render.pages.frame import Link, Page, Receipt
 from cartographer.render.prose import address_of, count_anchor, guide_address, to_html
-from cartographer.render.terrain import FLOORS
+from cartographer.render.terrain import ALL, FLOORS
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -126,7 +126,7 @@ def lines(site: Site) -> Page:
         address=urls.LINES, template="lines.html.jinja2", title="Reading lines", plate=urls.LINES,
         description="Four ways through the source of PyTorch: for newcomers, for most readers, for speed, and from front to back.",
         view=LinesPage(station_map([(v.colour, [s.text for s in v.stops]) for v in views]), views, sections, _claims(site)),
-        floors=tuple(range(1, 9)), says="The lines pass all floors.",
+        floors=ALL, says="The lines pass all floors.",
     )  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def build(site: Site, slug: str) -> Page:
     text = site.book.by_slug[slug]
     address = guide_address(slug)
     root = urls.root_from(address)
-    floors = tuple(sorted({stop.floor for stop in text.stops})) or ((int(text.fields["floor"]),) if text.kind == "floor" else ())
+    floors = tuple(sorted({stop.floor for stop in text.stops})) or ((int(text.fields["floor"]),) if text.kind == "floor" else ALL)
     on = tuple((line.fields["colour"], link_of(line)) for line in site.book.of_kind("line") if slug in line.line_stops)
     turns = _turns(site, text)
     return Page(
@@ -229,7 +229,7 @@ def _stop(site: Site, stop: Stop, root: str) -> StopView:
 
 
 def _says(floors: tuple[int, ...]) -> str:
-    if not floors:
+    if floors == ALL:
         return "This page is about all floors."
     names = [FLOORS[number - 1] for number in floors]
     return f"This page is on {', '.join(names[:-1])} and {names[-1]}." if len(names) > 1 else f"This page is on one floor: {names[0]}."

@@ -15,6 +15,7 @@ from cartographer.model.marking import marked
 from cartographer.render import urls
 from cartographer.render.environment import create
 from cartographer.render.pages.frame import Link, Page, Receipt, at
+from cartographer.render.terrain import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -167,7 +168,7 @@ def plate(
     says = f"What changed in PyTorch's operators from {found.old} to {found.new}." if found else f"Releases of PyTorch around {tag}."
     return Page(
         urls.RELEASES, "releases.html.jinja2", f"{found.old} to {found.new}" if found else "Releases", says, urls.RELEASES, view,
-        crumbs=(Link("The whole map", urls.MAP),), says="Releases lie across all floors.",
+        crumbs=(Link("The whole map", urls.MAP),), floors=ALL, says="Releases lie across all floors.",
     )  # fmt: skip
 
 
