@@ -43,7 +43,7 @@
     var found = data.rows.filter(function (row) { return keep(row, query); }), part = document.createDocumentFragment();
     found.slice(0, MOST).forEach(function (row) { part.append(draw(row)); });
     body.textContent = ""; body.append(part);
-    out.textContent = found.length + " of " + data.rows.length + (found.length > MOST ? ", the first " + MOST + " shown" : "");
+    out.textContent = found.length.toLocaleString("en-US") + " of " + data.rows.length.toLocaleString("en-US") + (found.length > MOST ? ", the first " + MOST + " shown" : "");
   }
   kinds.forEach(function (button) {
     button.addEventListener("click", function () {

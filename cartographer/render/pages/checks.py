@@ -148,11 +148,12 @@ def build(site: Site) -> Page:
 def unresolved_sheet(site: Site, number: int) -> Page:
     """The page of one sheet of unresolved things; `number` counts from 1."""
     part = site.catalog.unresolved[(number - 1) * ROWS : number * ROWS]
-    view = UnresolvedSheet(number, _sheets(site), tuple(_row(site, entry) for entry in part), len(site.catalog.unresolved))
+    sheets = _sheets(site)
+    view = UnresolvedSheet(number, sheets, tuple(_row(site, entry) for entry in part), len(site.catalog.unresolved))
     return Page(
         address=urls.sheet(UNRESOLVED, number),
         template="unresolved.html.jinja2",
-        title=f"Unresolved, sheet {number}",
+        title=f"Unresolved, sheet {number}" if len(sheets) > 1 else "Unresolved",
         description="Everything that this atlas could not tell, with the reasons.",
         plate=urls.CHECKS,
         view=view,
