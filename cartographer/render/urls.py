@@ -115,6 +115,20 @@ def sheet(address: str, number: int) -> str:
     return f"{stem}{number}.html"
 
 
+def distinct(names: Iterable[str]) -> list[str]:
+    """An anchor for each of these names on one page: the name, with a number behind it where an earlier one has it already."""
+    taken: dict[str, int] = {}
+    found = []
+    for name in names:
+        anchor = name
+        while anchor in taken:
+            taken[name] += 1
+            anchor = f"{name}~{taken[name]}"
+        taken[anchor] = 1
+        found.append(anchor)
+    return found
+
+
 def line(number: int) -> str:
     """The anchor of a line on a file's page."""
     return f"L{number}"

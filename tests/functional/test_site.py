@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -18,6 +19,7 @@ from cartographer.render import prose, urls
 KB, MB = 1000, 1000_000
 _LINK = re.compile(r"""<(?:a|link|script|img|form)\b[^>]*?\b(?:href|src|action)=(?:"([^"]*)"|([^\s>"]+))""")
 _ID = re.compile(r"""\sid=(?:"([^"]*)"|([^\s>"]+))""")
+_ID_OF_A_TAG = re.compile(r"""<[a-z][^<>]*?\sid=(?:"([^"]*)"|([^\s>"]+))""")
 _UNESCAPE = (("&#34;", '"'), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
@@ -81,6 +83,13 @@ def check_links(site: Site, paths: set[str] | None, lines) -> int:
     return count
 
 
+def check_ids(site: Site) -> None:
+    """No page has an id twice: a link to it would lead to the first of them."""
+    for page in site.pages:
+        found = Counter(a or b for a, b in _ID_OF_A_TAG.findall((site.folder / page).read_text()))
+        assert max(found.values(), default=1) == 1, f"{page} has twice: {[name for name, count in found.items() if count > 1]}"
+
+
 def check_budgets(site: Site) -> None:
     """The bytes that a reader and a disk are asked for."""
     operators = sorted(size for address, size in site.files.items() if re.fullmatch(r"op/.*\.html", address))
@@ -117,6 +126,10 @@ def demo_site(demo):
 def test_links_of_the_demo(demo_site, demo):
     paths = set(demo_text_paths(demo))
     assert check_links(demo_site, paths, lambda path: demo.text(path).count("\n") + 1) > 500
+
+
+def test_ids_of_the_demo(demo_site):
+    check_ids(demo_site)
 
 
 def test_every_address_that_has_a_name_is_drawn(demo_site):
@@ -180,3 +193,8 @@ def test_links_of_a_real_atlas(real):
 @pytest.mark.torch_tree
 def test_budgets_of_a_real_atlas(real):
     check_budgets(real[0])
+
+
+@pytest.mark.torch_tree
+def test_ids_of_a_real_atlas(real):
+    check_ids(real[0])

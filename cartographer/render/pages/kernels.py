@@ -111,12 +111,13 @@ def stub_sheet(site: Site, number: int) -> Page:
     stubs = site.catalog.stubs
     names = [stub.name.rpartition("::")[2] for stub in stubs]
     users = site.stub_users
-    part = stubs[(number - 1) * STUBS_A_SHEET : number * STUBS_A_SHEET]
+    part = slice((number - 1) * STUBS_A_SHEET, number * STUBS_A_SHEET)
+    stub_rows = tuple(_stub(site, stub, anchor, users) for stub, anchor in zip(stubs[part], urls.distinct(names[part]), strict=True))
     view = KernelSheet(
         "Dispatch stubs",
         "A stub is declared in a header, defined once, and filled by REGISTER_DISPATCH lines in other files: that is why a search for the "
         "function's name ends at the stub.",
-        number, _links(urls.STUBS, names, STUBS_A_SHEET), tuple(_stub(site, stub, users) for stub in part), (), len(stubs),
+        number, _links(urls.STUBS, names, STUBS_A_SHEET), stub_rows, (), len(stubs),
     )  # fmt: skip
     return _page(urls.sheet(urls.STUBS, number), "kernel_sheet.html.jinja2", "Dispatch stubs", "All dispatch stubs with the kernels registered to them.", view)
 
@@ -142,10 +143,10 @@ def _links(address: str, names: Sequence[str], size: int) -> tuple[Link, ...]:
     return tuple(Link(text, urls.sheet(address, number)) for number, text in enumerate(sheet_names(names, size), start=1))
 
 
-def _stub(site: Site, stub: Stub, users: dict[str, tuple[str, ...]]) -> StubRow:
+def _stub(site: Site, stub: Stub, anchor: str, users: dict[str, tuple[str, ...]]) -> StubRow:
     last = stub.name.rpartition("::")[2]
     return StubRow(
-        anchor=last,
+        anchor=anchor,
         name=stub.name,
         declared=tuple(site.receipt(*place) for place in stub.declared),
         defined=tuple(site.receipt(*place) for place in stub.defined),

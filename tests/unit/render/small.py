@@ -133,6 +133,7 @@ SYMBOLS = (
 
 STUBS = (
     Stub("mul_stub", ((f"{NATIVE}/BinaryOps.h", 5),), ((f"{NATIVE}/BinaryOps.cpp", 6),), (("CUDA", "mul_kernel_cuda", f"{NATIVE}/cuda/Mul.cu", 20),)),
+    Stub("mul_stub", ((f"{NATIVE}/binaryops.H", 5),), (), ()),
     Stub("dead_stub", ((f"{NATIVE}/BinaryOps.h", 7),), (), ()),
 )
 
@@ -156,7 +157,8 @@ def atlas(**changes: object) -> Atlas:
         "files": FILES,
         "symbols": SYMBOLS,
         "stubs": STUBS,
-        "generated": (GeneratedFile("python_variable_methods.cpp", "tools/autograd/gen_python_functions.py", 4, None, 1, f"Methods. {EVIL}"),),
+        "generated": (GeneratedFile("python_variable_methods.cpp", "tools/autograd/gen_python_functions.py", 4, None, 1, f"Methods. {EVIL}"),
+                      *(GeneratedFile(name, "tools/autograd/gen_python_functions.py", 9, None, 1, "Entries.") for name in ("Functions.h", "Functions.h", "shim_{dispatch_key.lower()}_{name}.cpp"))),
         "unresolved": (Unresolved("link", "aten::mul.Tensor CPU", f"two definitions, {EVIL}", f"{NATIVE}/BinaryOps.cpp", 10),),
         "strata": STRATA,
         "paths": tuple(sorted(entry.path for entry in FILES)),

@@ -366,20 +366,60 @@ def test_the_innermost_symbol_is_found_behind_many_short_ones(small, tmp_path):
     assert found == {1: "C", 5: "f5", 18: "C", 21: None, 23: "g", 25: None}
 
 
+def _drawn(site, page):
+    frame = frame_of(site, {"style.css": "s.css", "icon.svg": "i.svg", "operators.js": "o.js", "theme.js": "t.js", "atlas.js": "a.js"})
+    return to_html(create(), frame, page).decode()
+
+
 def test_a_backend_whose_kernels_are_elsewhere_is_told_where(small, tmp_path):
-    mark = Landmark("MPS", "elsewhere", "caffe2/CMakeLists.txt", 9, "https://x/<far>.git at abc")
-    with Reader(writer.write(small.atlas(landmarks=(mark,), paths=(*sorted(f.path for f in small.FILES), mark.path)), tmp_path)) as reader:
+    mark = Landmark("MPS", "elsewhere", "caffe2/CMakeLists.txt", 9, "https://x/<far>.git at abc1234 (far.txt)")
+    cmake = tuple(f"f{n}/CMakeLists.txt" for n in range(12))
+    with Reader(writer.write(small.atlas(landmarks=(mark,), paths=(*sorted(f.path for f in small.FILES), mark.path, "CMakeLists.txt", *cmake)), tmp_path)) as reader:
         site = Site(load(reader))
     place = site.catalog.columns.index(next(column for column in site.catalog.columns if column.key == "MPS"))
     assert site.catalog.letters["aten::mul.Tensor"][place] == "?"
-    frame = frame_of(site, {"style.css": "s.css", "icon.svg": "i.svg", "operators.js": "o.js", "theme.js": "t.js", "atlas.js": "a.js"})
-    listed, page = (to_html(create(), frame, page).decode() for page in (operators.build(site, 1), operator.build(site, "op/mul")))
-    assert "<p class=small id=elsewhere>Kernels of MPS are in https:" in listed
-    assert "at abc, which the build fetches (<a href=https:" in listed
-    assert "/caffe2/CMakeLists.txt#L9>CMakeLists.txt:9</a>)" in listed
+    listed, page = (_drawn(site, page) for page in (operators.build(site, 1), operator.build(site, "op/mul")))
+    assert '<p class=small id=elsewhere>Kernels of MPS are in <a href="https://x/&lt;far&gt;/tree/abc1234">https:' in listed
+    assert "at abc1234 (far.txt), which the build fetches (<a href=https:" in listed
+    assert "/caffe2/CMakeLists.txt#L9>caffe2/CMakeLists.txt:9</a>)" in listed, "a dozen files have that name"
+    assert site.receipt("CMakeLists.txt", 9).text == "CMakeLists.txt:9"
     assert "<dt>elsewhere<dd><a href=../operators/index.html#elsewhere>MPS: &lt;far&gt;</a>" in page
     (profile,) = [profile for profile in operators.build(site, 1).view.profiles if profile.label == "CPU"]
     assert profile.own + profile.default + profile.composed + profile.none < profile.total == len(small.OPERATORS)
+
+
+def test_a_repository_that_no_browser_opens_is_no_link(small, tmp_path):
+    marks = (Landmark("MPS", "elsewhere", "a.txt", 9, "git@x:far.git at abc1234"), Landmark("CUDA", "elsewhere", "a.txt", 9, "https://x/far.git"))
+    with Reader(writer.write(small.atlas(landmarks=marks), tmp_path)) as reader:
+        found = {told.web.text: told.web.address for told in operators.build(Site(load(reader)), 1).view.elsewhere}
+    assert found == {"git@x:far.git": "", "https://x/far.git": "https://x/far.git"}
+
+
+def test_a_file_that_declares_operators_and_has_others_names_each_part_once(small, tmp_path):
+    placed = replace(small.OPERATORS[0], registrations=(Registration("CPU", "f", Origin.LIBRARY, place=Location(small.YAML, 7)),))
+    with Reader(writer.write(small.atlas(operators=(placed, *small.OPERATORS[1:])), tmp_path)) as reader:
+        site = Site(load(reader))
+    (page,) = source.build_file(site, small.YAML)
+    assert page.view.declares
+    assert page.view.living
+    drawn = _drawn(site, page)
+    assert (drawn.count("id=operators"), drawn.count("id=declared")) == (1, 1)
+
+
+def test_anchors_on_one_page_are_distinct():
+    assert urls.distinct(["a", "b", "a", "a~2", "a"]) == ["a", "b", "a~2", "a~2~2", "a~3"]
+
+
+def test_a_row_of_many_generated_files_says_so(written):
+    page = (written.out / "generated/index.html").read_text()
+    assert "3 files and 1 family of files that stand in no repository" in page
+    assert "<code>shim_&lt;key&gt;_&lt;name&gt;.cpp</code><td>Entries. One file for each key and name." in page.replace("<wbr>", "")
+    assert "{" not in page[page.index("<h1>") :]
+
+
+def test_a_single_sheet_has_no_number(written):
+    assert "<title>Unresolved" in (written.out / "checks/unresolved.html").read_text()
+    assert "sheet 1" not in (written.out / "checks/unresolved.html").read_text()
 
 
 def test_owners_commands_and_registries_stand_where_they_are_about(small, tmp_path):
