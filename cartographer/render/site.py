@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -45,6 +46,7 @@ class Reached:
 
 
 _LANGUAGE = {"Python": "p", "C++": "c", "C": "c", "CUDA": "u", "Objective-C++": "m", "Metal": "m"}
+_MANY = 10  # folders that have a file of a name
 _SHARD = re.compile(r"_\d+(?=\.)")
 
 
@@ -190,7 +192,13 @@ class Site:
     def _receipt(self, path: str, line: int, end: int | None) -> Receipt:
         if self.is_generated(path) or (self.catalog.tree and path not in self.catalog.tree and path not in self.catalog.by_path):
             return Receipt(path.rpartition("/")[2], None)
-        return Receipt(at(path, line), self.links.line(path, line, end))
+        return Receipt(at(path, line, self.common), self.links.line(path, line, end))
+
+    @cached_property
+    def common(self) -> frozenset[str]:
+        """The names of files that so many folders of the tree have that a name alone does not tell which is meant: `CMakeLists.txt`."""
+        counts = Counter(path.rpartition("/")[2] for path in self.catalog.tree)
+        return frozenset(name for name, count in counts.items() if count >= _MANY)
 
     def receipt_of(self, location: Location | None) -> Receipt | None:
         """The receipt of a location; None for None."""

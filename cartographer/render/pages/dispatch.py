@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.atlas import said_elsewhere
 from cartographer.model.backend import device_of_key
 from cartographer.model.dispatch import by_outcome
 from cartographer.model.operator import Origin, Status
-from cartographer.render.pages.frame import Receipt, at
+from cartographer.render.pages.frame import Link, Receipt, at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,6 +43,15 @@ class KeysOf(NamedTuple):
     keys: tuple[str, ...]
 
 
+class Elsewhere(NamedTuple):
+    """What is said of a backend whose kernels another repository has, around the link to it, and the line that names it."""
+
+    before: str
+    web: Link
+    after: str
+    receipt: Receipt
+
+
 _HOW = {
     Origin.YAML: "yaml", Origin.STRUCTURED: "structured", Origin.GENERATED: "generated", Origin.LIBRARY: "TORCH_LIBRARY_IMPL", Origin.PYTHON: "python",
 }  # fmt: skip
@@ -60,7 +70,7 @@ def rows_of(site: Site, op: Operator, letters: dict[str, Receipt], *, brief: boo
             registration.place, registration.rule, chain.steps[:1] if chain else (), chain.status if chain else None,
         )  # fmt: skip
         groups.setdefault(same if registration.kernel else (*same, registration.key), []).append(registration)
-    own = at(op.declared.path, 1).removesuffix("1") if brief else ""
+    own = at(op.declared.path, 1, site.common).removesuffix("1") if brief else ""
     return tuple([_row(site, op, group, letters, own) for group in groups.values()])
 
 
@@ -125,9 +135,24 @@ def outcomes_of(dispatch: Mapping[str, str]) -> tuple[KeysOf, ...]:
     return tuple([KeysOf(outcome, keys) for outcome, keys in by_outcome(dispatch)])
 
 
-def elsewhere_of(site: Site, keys: Iterable[str]) -> tuple[tuple[str, Receipt], ...]:
-    """What is to be said of the backends among these keys whose kernels another repository has, each with the line that names it."""
-    return tuple([(said_elsewhere(mark), site.receipt(mark.path, mark.line)) for mark in _elsewhere(site, keys)])
+def elsewhere_of(site: Site, keys: Iterable[str]) -> tuple[Elsewhere, ...]:
+    """What is to be said of the backends among these keys whose kernels another repository has."""
+    found = []
+    for mark in _elsewhere(site, keys):
+        before, web, after = said_elsewhere(mark).partition(mark.text.split()[0])
+        found.append(Elsewhere(before, Link(web, _at_commit(web, after)), after, site.receipt(mark.path, mark.line)))
+    return tuple(found)
+
+
+_COMMIT = re.compile(r" at ([0-9a-f]{7,64})\b")
+
+
+def _at_commit(web: str, after: str) -> str:
+    """The address of a repository at the commit that is named after it; "" when no browser opens it."""
+    if not web.startswith("https://"):
+        return ""
+    commit = _COMMIT.match(after)
+    return f"{web.removesuffix('.git')}/tree/{commit[1]}" if commit else web
 
 
 def named_elsewhere(site: Site, keys: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from cartographer.model.location import Location
 
@@ -49,15 +49,15 @@ class Page:
 _VAGUE = re.compile(r"^(__init__|__main__|utils|common|util|setup)\.\w+$")
 
 
-def short_path(path: str) -> str:
-    """A path's file name; with its folder when the name alone says nothing (`torch/__init__.py`)."""
+def short_path(path: str, common: Collection[str] = ()) -> str:
+    """A path's file name; with its folder when the name alone says nothing (`torch/__init__.py`), or is one of the `common` ones of its tree."""
     folder, _, name = path.rpartition("/")
-    return f"{folder.rpartition('/')[2]}/{name}" if folder and _VAGUE.match(name) else name
+    return f"{folder.rpartition('/')[2]}/{name}" if folder and (name in common or _VAGUE.match(name)) else name
 
 
-def at(path: str, line: int) -> str:
-    """The short text of a place, `BinaryOps.cpp:151`; the name alone when the line is not known."""
-    return f"{short_path(path)}:{line}" if line > 0 else short_path(path)
+def at(path: str, line: int, common: Collection[str] = ()) -> str:
+    """The short text of a place, `BinaryOps.cpp:151`; the name alone when the line is not known. `common`: names that many folders have."""
+    return f"{short_path(path, common)}:{line}" if line > 0 else short_path(path, common)
 
 
 def key_of(location: Location) -> tuple[str, int]:

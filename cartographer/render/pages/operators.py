@@ -16,6 +16,7 @@ from cartographer.render.site import short_name
 if TYPE_CHECKING:
     from cartographer.model.operator import Operator
     from cartographer.render.coverage import Column, Sign
+    from cartographer.render.pages.dispatch import Elsewhere
     from cartographer.render.site import Site
 
 SHEET = 300
@@ -65,7 +66,7 @@ class Sheet:
     groups: tuple[bool, ...]  # whether a column starts a group, for the cells that many rows share
     profiles: tuple[Profile, ...]
     signs: tuple[Sign, ...]
-    elsewhere: tuple[tuple[str, Receipt], ...]  # of backends whose kernels another repository has
+    elsewhere: tuple[Elsewhere, ...]  # of backends whose kernels another repository has
     data: str
 
 
