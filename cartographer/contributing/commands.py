@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from cartographer.model.atlas import Landmark
@@ -16,6 +16,7 @@ GUIDE, README = "CONTRIBUTING.md", "README.md"
 _SHELLS = ("", "sh", "bash", "shell", "console", "zsh")
 _FENCE = re.compile(r"^\s*```\s*(\w*)\s*$")
 _HEADING = re.compile(r"^(#+)\s+(.+?)\s*#*$")
+_LABEL = re.compile(r"^\*\*([^*]+?):?\*\*:?$")  # a line in bold, which stands for a heading below all others
 _LINKED = re.compile(r"\(https?://github\.com/pytorch/pytorch(?:/blob/\w+/README\.md)?/?#([\w-]+)\)|https?://github\.com/pytorch/pytorch#([\w-]+)")
 _CLONE = re.compile(r"^git clone .*pytorch")
 _RUN = r"^(?:[A-Z_]+=\S+ )*"
@@ -34,12 +35,14 @@ class _Block:
     headings: tuple[str, ...]
     before: str
     language: str
+    label: str = ""  # the line in bold below the nearest heading
     commands: list[tuple[int, str]] = field(default_factory=list)
 
     @property
     def heading(self) -> str:
-        """The nearest heading."""
-        return self.headings[-1] if self.headings else ""
+        """The nearest heading, with the line in bold below it: `Install, on Linux`."""
+        found = self.headings[-1] if self.headings else ""
+        return f"{found}, {_lowered(self.label)}" if found and self.label else found or self.label
 
 
 def commands(texts: Mapping[str, str]) -> Iterator[Landmark]:
@@ -93,19 +96,27 @@ def _worth(blocks: Iterator[_Block]) -> Iterator[_Block]:
 def _blocks(text: str) -> Iterator[_Block]:
     headings: list[tuple[int, str]] = []
     block: _Block | None = None
-    before, held = "", ""
+    before, held, label = "", "", ""
+    found: list[_Block] = []
+    labels: dict[tuple[str, ...], set[str]] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if fence := _FENCE.match(line):
             if block is not None:
-                yield block
-            block = _Block(tuple(h for _, h in headings), before, fence[1].lower()) if block is None else None
+                found.append(block)
+            block = _Block(tuple(h for _, h in headings), before, fence[1].lower(), label) if block is None else None
             held = ""
         elif block is not None:
             held = _take(block, number, line, held)
         elif heading := _HEADING.match(line):
             headings = [h for h in headings if h[0] < len(heading[1])] + [(len(heading[1]), heading[2].replace("`", ""))]
+            label = ""
         elif line.strip():
+            named = _LABEL.match(line.strip())
+            label = named[1].replace("`", "") if named else label
+            labels.setdefault(tuple(h for _, h in headings), set()).add(label)
             before = line.strip()
+    for block in found:  # one label alone says what comes first, not which of several ways this is
+        yield block if len(labels.get(block.headings, {""}) - {""}) > 1 else replace(block, label="")
 
 
 def _take(block: _Block, number: int, line: str, held: str) -> str:
@@ -117,6 +128,11 @@ def _take(block: _Block, number: int, line: str, held: str) -> str:
     elif text:
         block.commands.append((number, text.rstrip("\\").strip()))
     return text if text.endswith("\\") else ""
+
+
+def _lowered(label: str) -> str:
+    """A label as it stands behind a comma: its first word small, unless it is a name such as CPU-only."""
+    return label[:1].lower() + label[1:] if label.partition(" ")[0][1:].islower() else label
 
 
 def _slug(heading: str) -> str:

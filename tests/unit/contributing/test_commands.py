@@ -123,3 +123,59 @@ def test_setting_up_as_the_readme_says_where_contributing_only_sends_there():
     assert told(sends)[0] == ("setup", "Get it", "R", 12, "git clone --recursive https://github.com/pytorch/pytorch")
     assert told("Nothing.\n") == []
     assert told("") == []
+
+
+SYSTEMS = """# Developing
+
+See [from source](https://github.com/pytorch/pytorch#from-source).
+
+## Test
+
+**Prerequisites**
+
+```bash
+pytest test/a.py
+```
+"""
+OF_SYSTEMS = """# From Source
+
+### Install
+
+Once for all:
+
+```bash
+pip install -e .
+```
+
+**On Linux**
+
+```bash
+python setup.py develop
+```
+
+**On macOS:**
+
+```bash
+python3 setup.py develop
+```
+
+**CPU-only builds**
+
+```bash
+USE_CUDA=0 python setup.py develop
+```
+
+## Afterwards
+
+```bash
+python setup.py install
+```
+"""
+
+
+def test_lines_in_bold_tell_ways_apart_and_one_alone_does_not():
+    found = {mark.text: mark.subject for mark in commands({"CONTRIBUTING.md": SYSTEMS, "README.md": OF_SYSTEMS})}
+    assert found == {
+        "pip install -e .": "Install", "python setup.py develop": "Install, on Linux", "python3 setup.py develop": "Install, on macOS",
+        "USE_CUDA=0 python setup.py develop": "Install, CPU-only builds", "python setup.py install": "Afterwards", "pytest test/a.py": "Test",
+    }  # fmt: skip
