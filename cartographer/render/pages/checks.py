@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ class BackendRow:
 
     backend: str
     resolved: int
-    none: int
+    none: int | None  # None: only what has a kernel was followed
     unresolved: int
 
 
@@ -191,12 +192,12 @@ def _languages(site: Site) -> tuple[LanguageRow, ...]:
 
 
 def _backends(site: Site) -> tuple[BackendRow, ...]:
-    counts: dict[str, dict[Status, int]] = {}
+    counts: dict[str, Counter[Status]] = defaultdict(Counter)
     for op in site.catalog.operators:
         for backend, chain in op.kernels.items():
-            of_backend = counts.setdefault(backend, dict.fromkeys(Status, 0))
-            of_backend[chain.status] += 1
-    rows = [BackendRow(b, c[Status.RESOLVED], c[Status.NONE], c[Status.UNRESOLVED]) for b, c in counts.items()]
+            counts[backend][chain.status] += 1
+    passed = {key for op in site.catalog.operators for key in op.dispatch if key not in op.kernels}
+    rows = [BackendRow(b, c[Status.RESOLVED], None if b in passed else c[Status.NONE], c[Status.UNRESOLVED]) for b, c in counts.items()]
     return tuple(sorted(rows, key=lambda row: (-(row.resolved + row.unresolved), row.backend)))
 
 

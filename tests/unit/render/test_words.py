@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cartographer.model.operator import Chain, Status, Step
+from cartographer.render.pages import checks
 from cartographer.render.pages.descent import descent_of
 
 
@@ -34,3 +35,15 @@ def test_a_page_about_all_floors_marks_them(written):
             seen += 1
             assert text.count("<li class=on>") == 8, path
     assert seen > 5
+
+
+def test_only_absences_that_were_counted_are_numbers(site, written):
+    """A key whose absences were passed over has no number of them: nought would say that nothing lacks a kernel."""
+    rows = {row.backend: row.none for row in checks.build(site).view.backends}
+    whole = {key for key in rows if all(key in op.kernels for op in site.catalog.operators if key in op.dispatch)}
+    assert rows["CUDA"] is None
+    assert rows["SparseCUDA"] == 0
+    assert {key for key, none in rows.items() if none is not None} == whole
+    page = (written.out / "checks/index.html").read_text()
+    assert page.count("<span class=note>not counted</span>") == len(rows) - len(whole)
+    assert "Not counted: of this key" in page
