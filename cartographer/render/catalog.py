@@ -125,6 +125,11 @@ class Catalog:
         return {op.name: coverage.letters(op, keys, self.by_name, self.elsewhere) for op in self.operators}
 
     @cached_property
+    def occurring(self) -> frozenset[str]:
+        """The letters that stand anywhere in the coverage matrix."""
+        return frozenset(letter for row in self.letters.values() for letter in row)
+
+    @cached_property
     def in_order(self) -> tuple[Operator, ...]:
         """All operators in the order in which people look names up: aten first, leading underscores and case ignored."""
 

@@ -37,6 +37,10 @@ SIGNS = (
     Sign("w", "w", "waits: the build writes it around another form (mostly out=), which has no kernel there"),
     Sign("e", "e", "a kernel that only raises an error"),
 )
+CHOICES = (  # of the filter, beside an own kernel: the letter, and what it says before the name of a backend
+    ("D", "with a default kernel for"), ("C", "composed for"), ("f", "with a fallback on"), ("w", "waiting for another form on"),
+    ("e", "with an error alone for"), ("?", "not known for"),
+)  # fmt: skip
 NONE = Sign("", "", "none: the call raises an error")
 _BY_LETTER = {sign.letter: sign for sign in SIGNS} | {"": NONE}
 

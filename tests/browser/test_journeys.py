@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import urllib.request
 
 import pytest
@@ -151,6 +152,34 @@ def test_the_filter_looks_through_all_sheets_and_gives_the_sheet_back(browser, s
     for _ in "mul":
         browser.press("Backspace")
     browser.until(f"document.querySelectorAll('#m tbody tr').length === {rows}")
+
+
+def test_the_filter_offers_every_letter_that_occurs(browser, small_site):
+    """Each letter of the matrix can be asked for, and what is found has it in the column that is asked."""
+    browser.open((small_site / "operators/index.html").as_uri())
+    letters = set(browser.run("[...document.querySelectorAll('#m tbody td.m i')].map(i => i.textContent)")) - {"K", "S"}
+    offered = browser.run("[...document.querySelectorAll('#f-has option')].map(o => o.value)")
+    assert letters == set(offered) - {"", "own", "none"}
+    assert letters & {"f", "w", "e", "?"}
+    columns = browser.run("document.querySelectorAll('#f-col option').length")
+    choose = "(([has, column]) => { const [h, c] = ['f-has', 'f-col'].map(id => document.getElementById(id)); h.value = has; c.value = column; h.dispatchEvent(new Event('input', {bubbles: true})); })"
+    for letter in sorted(letters):
+        found = []
+        for column in range(columns):
+            browser.run(f"{choose}({json.dumps([letter, str(column)])})")
+            browser.until("!!window.ATLAS_OPERATORS")
+            found += browser.run(f"[...document.querySelectorAll('#m tbody tr')].map(tr => tr.querySelectorAll('td.m')[{column}].textContent)")
+        assert set(found) == {letter}
+
+
+def test_the_filter_writes_numbers_as_the_page_does(browser, small_site):
+    browser.open((small_site / "operators/index.html").as_uri())
+    browser.run("document.querySelector('#f-name').focus()")
+    browser.type("m")
+    browser.until("!!window.ATLAS_OPERATORS")
+    browser.run("ATLAS_OPERATORS.rows.push(...Array.from({length: 2345}, (_, n) => ['mm' + n, '', 'f', '', '']))")
+    browser.type("m")
+    browser.until("document.querySelector('#f-out').textContent.startsWith('2,345 of 2,35')")
 
 
 def test_the_territory_zooms_and_comes_back(browser, small_site):

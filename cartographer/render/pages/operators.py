@@ -66,6 +66,7 @@ class Sheet:
     groups: tuple[bool, ...]  # whether a column starts a group, for the cells that many rows share
     profiles: tuple[Profile, ...]
     signs: tuple[Sign, ...]
+    choices: tuple[tuple[str, str], ...]  # of the filter: letters that occur, with their words
     elsewhere: tuple[Elsewhere, ...]  # of backends whose kernels another repository has
     data: str
 
@@ -90,6 +91,7 @@ def build(site: Site, number: int) -> Page:
         groups=tuple(column.starts_group for column in site.catalog.columns),
         profiles=_profiles(site) if number == 1 else (),
         signs=(*coverage.SIGNS, coverage.NONE),
+        choices=tuple((letter, says) for letter, says in coverage.CHOICES if letter in site.catalog.occurring),
         elsewhere=elsewhere_of(site, [column.key for column in site.catalog.columns]),
         data=DATA,
     )
