@@ -129,7 +129,7 @@ def either(one: Conditions, other: Conditions) -> Conditions:
         return one and other
     both = tuple(c for c in one if c in other)
     rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
-    if not rest or not others or (len(rest) == len(others) == 1 and _cover(rest[0], others[0])):
+    if not rest or not others or (len(rest) == len(others) == 1 and _cover(rest[0], others[0])) or opposed(_AND.join(rest), _AND.join(others)):
         return both
     joined = f"{_AND.join(rest)} || {_AND.join(others)}"
     if len(joined) > _CUT:
@@ -156,7 +156,12 @@ def text(conditions: Conditions) -> str:
 
 def either_text(one: str, other: str) -> str:
     """Like `either`, for conditions as steps show them."""
-    return text(either(tuple(one.split(_AND)), tuple(other.split(_AND)))) if one and other else ""
+    return text(either(_as_shown(one), _as_shown(other))) if one and other else ""
+
+
+def _as_shown(shown: str) -> Conditions:
+    """The conditions in a text that a step shows."""
+    return (shown,) if len(split(shown, "||")) > 1 else tuple(split(shown, "&&"))
 
 
 @lru_cache(maxsize=65536)

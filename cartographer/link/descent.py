@@ -293,7 +293,9 @@ class Descent:
             return []
         bodies = (start, *way.hops)
         told = (c for d in bodies for c in d.whole.calls if member(c.name) not in METAL_REQUESTS)  # what these ask for is known by condition
-        given = dict.fromkeys(t for c in told for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t)
+        requests = self.tree.graph("mps").handed.requests
+        written = frozenset[str]().union(*map(requests.written, bodies))
+        given = dict.fromkeys(t for c in told for a in c.arguments for t in LITERALS.findall(a) if t and " " not in t and t not in written)
         variables = [self.tree.bodies.variables(d) for d in bodies if d.use is None]
         held = dict.fromkeys(t for v in variables for t in v.literals)
         sides = [t for v in variables for t in v.sides]

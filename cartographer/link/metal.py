@@ -131,5 +131,11 @@ class MetalKernels:
         words = _WORD.findall(name)
         rest = {known: [w for w in _WORD.findall(known) if w not in words] for known in self._beginning(name.partition("{}")[0]) if matches(known)}
         told = {known: ws for known, ws in rest.items() if all(w in near or _TYPES.fullmatch(w) for w in ws)}
-        yield from sorted(told, key=lambda known: ([near.index(w) for w in told[known] if w in near], "float" not in told[known], len(known), known))[:1]
+        yield from sorted(told, key=lambda known: (_nearness(told[known], near), len(known), known))[:1]
+
+
+def _nearness(words: list[str], near: list[str]) -> tuple[list[int], int, bool]:
+    """How near literals stand that fill a format, and how many of its types are no floats."""
+    types = [w for w in words if _TYPES.fullmatch(w)]
+    return [near.index(w) for w in words if w in near and w not in types], sum(t != "float" for t in types), "float" not in types
 

@@ -10,17 +10,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cartographer.link.arguments import arguments_at, parameter_name
+from cartographer.link.arguments import arguments_at, member, parameter_name
 from cartographer.link.bodies import LITERALS
-from cartographer.link.conditions import closing, negation, together
+from cartographer.link.composed import FIELD, bare, composed
+from cartographer.link.conditions import together
+from cartographer.link.device import METAL_REQUESTS
 from cartographer.scan.choices import choices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cartographer.link.bodies import Bodies
+    from cartographer.link.composed import Text
     from cartographer.link.conditions import Conditions
     from cartographer.link.handed import Handed
+    from cartographer.link.index import Defined
     from cartographer.link.names import Names
     from cartographer.link.sites import Site, Spot
 
@@ -39,6 +43,7 @@ class Requests:
         self._bodies = bodies
         self._names = names
         self._handed = handed
+        self._written: dict[int, frozenset[str]] = {}
 
     def texts(self, spot: Spot) -> tuple[str, ...]:
         """The string literals in a request, or those with which the variables in it begin."""
@@ -52,7 +57,34 @@ class Requests:
     def _chosen(self, spot: Spot) -> list[_Named]:
         name = spot.call.arguments[0] if spot.call.arguments else ""
         initial = [name] if _literals((name,)) else list(self._handed.initial(name, spot))
-        return _sides(initial[0]) or self._given_back(initial[0], spot) if len(initial) == 1 else []
+        return self._composed(name, spot) or (_sides(initial[0]) or self._given_back(initial[0], spot) if len(initial) == 1 else [])
+
+    def _composed(self, name: str, spot: Spot) -> list[_Named]:
+        """The names that pieces make of which conditions choose one; none where no condition does, or a name is nothing but fields."""
+        if spot.inside.use is not None:
+            return []
+        variables, calls = self._bodies.variables(spot.inside), spot.inside.whole.calls
+
+        def look(variable: str) -> Iterable[Text]:
+            settings = variables.settings(variable)
+            if len(settings) < 2:
+                return [(setting.text, ()) for setting in settings]
+            around = [next((c.conditions for c in calls if setting.holds(c.line) and c.name in setting.text), None) for setting in settings]
+            return [] if None in around else [(s.text, tuple(map(bare, c or ()))) for s, c in zip(settings, around, strict=True)]
+
+        found = composed(name, look)
+        if len(found) < 2 or any(not text.replace(FIELD, "").strip("_") for text, _ in found):
+            return []
+        return [((text,), tuple(c for c in conditions if c not in spot.conditions)) for text, conditions in found]
+
+    def written(self, body: Defined) -> frozenset[str]:
+        """All literals with which a body asks for kernels: each belongs to its own request."""
+        known = self._written.get(id(body))
+        if known is None:
+            asked = [c.arguments[0] for c in body.whole.calls if member(c.name) in METAL_REQUESTS and c.arguments]
+            initial = [s.text for a in asked for s in self._bodies.variables(body).settings(a)] if body.use is None else []
+            known = self._written[id(body)] = frozenset(_literals((*asked, *initial)))
+        return known
 
     def _given_back(self, text: str, spot: Spot) -> list[_Named]:
         """The names of which a function, called in a text, gives back one: by what it returns, or by how the variable begins that
@@ -83,16 +115,7 @@ def _sides(expression: str) -> list[_Named]:
     chosen = choices(expression, 0, len(expression))
     found: dict[Conditions, list[str]] = {}
     for match in LITERALS.finditer(expression):
-        found.setdefault(tuple(_bare(c.condition) for c in chosen if c.begin <= match.start() < c.end), []).append(match[1])
+        found.setdefault(tuple(bare(c.condition) for c in chosen if c.begin <= match.start() < c.end), []).append(match[1])
     if () in found or any(not "".join(texts) for texts in found.values()):
         return []
     return [(tuple(texts), conditions) for conditions, texts in found.items()]
-
-
-def _bare(condition: str) -> str:
-    """A condition without brackets around all of it, those that its negation has apart."""
-    denied = negation(condition)
-    said = denied or condition
-    while said.startswith("(") and closing(said, 0) == len(said) - 1:
-        said = said[1:-1]
-    return f"!({said})" if denied else said

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.conditions import closing
 from cartographer.link.device import asks
@@ -47,6 +47,18 @@ _LAST_MEMBER = re.compile(r"\([^;{}]*\)(\.\w+)\([^;(){}]*\);")
 _NO_VALUE = re.compile(r"(?<![\w:.])(?:at::)?Tensor ((?:\w+, *)*\w+) *;")
 _ONCE_USED = 2  # times that a name stands that is declared, and then used once
 _KEYWORDS = frozenset(("return", "else", "new", "delete", "throw", "case", "goto", "typename", "auto", "const"))
+
+
+class Setting(NamedTuple):
+    """What a variable is set to, and the lines of it."""
+
+    text: str
+    first: int
+    last: int
+
+    def holds(self, line: int) -> bool:
+        """Whether a line is one of it."""
+        return self.first <= line <= self.last
 
 
 class Variables:
@@ -107,6 +119,13 @@ class Variables:
     def sides(self) -> list[str]:
         """The words between which a variable's conditional operator chooses: `suffix = iter.is_contiguous() ? "dense" : "strided";`."""
         return [word for pair in _SIDES.findall(self.text) for word in pair]
+
+    def settings(self, name: str) -> list[Setting]:
+        """What a variable is set to, in the order of the text; nothing for one that is also added to."""
+        if not _NAME(name) or re.search(rf"(?<![\w.>]){name}\s*\+=", self.text):
+            return []
+        found = re.finditer(rf"(?<![\w.>]){name}\s*=(?!=)\s*([^;]*);", self.text)
+        return [Setting(m[1], self._line(m.start(1)), self._line(m.end(1))) for m in found]
 
     @cached_property
     def assigned(self) -> dict[str, str]:

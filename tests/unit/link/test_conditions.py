@@ -7,6 +7,7 @@ from cartographer.link.conditions import (
     around,
     converts,
     either,
+    either_text,
     has_rivals,
     holds,
     is_rare,
@@ -78,7 +79,14 @@ def test_what_is_reached_in_two_ways_stands_under_what_both_ask_for():
     assert either(("p" * 90 + " || …",), ("r" * 90,)) == ("p" * 90 + " || …",)
     assert either(("!(f(" + "p" * 120 + "))",), ("q",)) == ("!(f(" + "p" * 96 + "…)) || …",)
     assert either(("x", "p || q"), ("x", "!(q)")) == ("x",)
+    assert either(("x", "p", "q"), ("x", "!(p && q)")) == ("x",)
     assert together(("a", "b"), ("b", "c")) == ("a", "b", "c")
+
+
+def test_conditions_as_steps_show_them_are_taken_apart_outside_of_brackets_only():
+    assert either_text("a && !(b && c)", "a && d") == "a && (!(b && c) || d)"
+    assert either_text("p && q", "!(p && q)") == ""
+    assert either_text("p && q || r", "p && s") == "p && q || r || p && s"
 
 
 def test_ways_out_count_where_something_else_runs():

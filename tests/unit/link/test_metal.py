@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sources import N, operator, steps
+from sources import N, made, operator
 
 from cartographer.expand.macros import MacroTable
 from cartographer.link.metal import MetalKernels
@@ -78,15 +78,21 @@ TORCH_IMPL_FUNC(zeta_out)(const Tensor& a, const Tensor& b, const Tensor& out) {
 
 def of(name):
     found = operator(f"{name}.out(Tensor a, Tensor b, *, Tensor(a!) out) -> Tensor(a!)", "MPS", f"at::native::structured_{name}_out", Origin.STRUCTURED)
-    return [step for step in steps(FILES, found, key="MPS") if step[0] == "device"]
+    return [(s.symbol, s.line, s.branch) for s in made(FILES, found)[0].chain(found, "MPS").steps if s.role == "device"]
 
 
-def test_the_kernel_of_the_usual_call_and_what_it_computes():
-    assert of("fmax") == [("device", "fmax_dense_float_float", 9), ("device", "fmax_functor", 2)]
+IN_ORDER = "iter.is_contiguous()"
+
+
+def test_the_kernel_of_the_usual_call_comes_first_with_what_it_computes_and_each_under_its_conditions():
+    usual, functor, *others = of("fmax")
+    assert usual == ("fmax_dense_float_float", 9, f"!(cast) && {IN_ORDER}")
+    assert functor[:2] == ("fmax_functor", 2)
+    assert others == [("fmax_dense_cast_float", 9, f"cast && {IN_ORDER}"), ("fmax_strided_float_float", 9, f"!(cast) && !({IN_ORDER})")]
 
 
 def test_kernels_and_functors_that_macros_make():
-    assert of("zeta") == [("device", "zeta_dense_float_float", 10), ("device", "zeta_functor", 5)]
+    assert [step[:2] for step in of("zeta")][:2] == [("zeta_dense_float_float", 10), ("zeta_functor", 5)]
 
 
 def named(*names):
@@ -104,6 +110,11 @@ def test_fields_of_a_format_hold_types_and_what_stands_near():
     assert found(kernels, "fmax_{}_cast_{}", "dense") == ["fmax_dense_cast_float"]
     assert found(kernels, "fmax_{}{}_half", "strided") == ["fmax_strided_float_half"]
     assert found(kernels, "fmax_{}_int", "dense") == []
+
+
+def test_types_that_fill_a_format_are_floats_even_where_their_names_stand_near():
+    kernels = named("erf_float_int", "erf_half_half", "erf_float_float", "erf_complex_float_float")
+    assert [kernel.symbol for kernel in kernels.find(["erf_{}_{}"], [], ["float", "half"])] == ["erf_float_float"]
 
 
 def test_a_format_of_many_fields_takes_no_time():

@@ -6,6 +6,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from sources import N, made, operator
 
+from cartographer.link.composed import composed
+
 KERNELS = "".join(f"kernel void {name}(device float* p [[buffer(0)]]) {{\n}}\n" for name in ("take_from", "put_into", "put_into_slowly", "wide", "narrow", "add_to_32bit_float_idx32"))
 NAMED = (
     "static std::string nameOf(ScalarType type, bool take, bool add, bool slow) {\n"
@@ -42,7 +44,49 @@ def test_names_chosen_by_what_a_call_leaves_to_a_default():
 
 def test_what_is_chosen_is_but_a_part_of_the_name():
     asked = 'Tensor g_mps(const Tensor& self) {\n  auto state = lib.getPipelineStateForFunc("put_into" + (slow ? "_slowly" : ""));\n}\n'
-    assert device(asked) == [("put_into", "")]
+    assert device(asked) == [("put_into", "!(slow)"), ("put_into_slowly", "slow")]
+
+
+PARTS = "".join(f"kernel void {name}(device float* p [[buffer(0)]]) {{\n}}\n" for name in ("fill_dense_32bit", "fill_spread_32bit", "fill_strided_32bit", "sum_inner_float", "sum_outer_float", "sum_any_float", "sum_complex_float"))
+
+
+def parts(body):
+    files = {N + "mps/operations/G.mm": f"namespace at::native {{\n{body}}}\n", N + "mps/kernels/G.metal": PARTS}
+    g = operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps")
+    return [(s.symbol, s.branch, s.note.rpartition(":")[2]) for s in made(files, g)[0].chain(g, "MPS").steps if s.role == "device"]
+
+
+def test_a_field_of_a_format_is_what_a_variable_chooses():
+    body = ('Tensor& g_mps(Tensor& self) {\n  const auto how = dense ? "dense" : spread ? "spread" : "strided";\n'
+            '  auto state = lib.getPipelineStateForFunc(fmt::format("fill_{}_{}", how, bits(self)));\n}\n')  # fmt: skip
+    assert sorted(parts(body)) == [("fill_dense_32bit", "dense", "4"), ("fill_spread_32bit", "!(dense) && spread", "4"), ("fill_strided_32bit", "!(dense) && !(spread)", "4")]
+
+
+def test_a_name_that_is_set_in_several_places_is_each_under_its_conditions():
+    body = ('static void scan(const Tensor& self, const std::string& op) {\n  std::string name;\n  if (ordered) {\n    name = op + "_" + (inner ? "inner_" : "outer_") + type(self);\n'
+            '  } else {\n    name = op + "_any_" + type(self);\n  }\n  auto state = lib.getPipelineStateForFunc(name);\n}\nTensor& g_mps(Tensor& self) {\n  scan(self, "sum");\n}\n')  # fmt: skip
+    assert sorted(parts(body)) == [("sum_any_float", "!(ordered)", "9"), ("sum_inner_float", "ordered && inner", "9"), ("sum_outer_float", "ordered && !(inner)", "9")]
+
+
+def test_what_one_request_writes_is_no_part_of_another():
+    body = ('static void run(const Tensor& self, const std::string& name) {\n  if (self.is_complex()) {\n    state = lib.getPipelineStateForFunc(fmt::format("{}_complex_{}", name, type(self)));\n  } else {\n'
+            '    state = lib.getPipelineStateForFunc(fmt::format("{}_any_{}", name, type(self)));\n  }\n}\nTensor& g_mps(Tensor& self) {\n  run(self, "sum");\n}\n')  # fmt: skip
+    assert parts(body) == [("sum_any_float", "!(self.is_complex())", "6"), ("sum_complex_float", "self.is_complex()", "4")]
+
+
+def test_strings_that_an_expression_makes():
+    looked = {"how": [('far ? wide : "narrow"', ())], "wide": [('"wide"', ())], "end": [('"_a"', ("c",)), ('"_b"', ("!(c)",))]}
+    def look(name):
+        return looked.get(name, ())
+    assert composed('"x_" + how', look) == [("x_wide", ("far",)), ("x_narrow", ("!(far)",))]
+    assert composed("how + end", look) == [(f"{a}{b}", (c, d)) for a, c in (("wide", "far"), ("narrow", "!(far)")) for b, d in (("_a", "c"), ("_b", "!(c)"))]
+    assert composed('fmt::format("{}{}_{}", how, c ? end : "_c", type(how))', look) == [
+        (f"{a}{b}_{{}}", (c, d)) for a, c in (("wide", "far"), ("narrow", "!(far)")) for b, d in (("_a", "c"), ("_c", "!(c)"))
+    ]  # fmt: skip
+    assert composed("a + b(c, d) + ((how))", look)[0] == ("{}{}wide", ("far",))
+    for strange in ("", "((", '"', "?", "a ?", "a ? b", "how + ", "fmt::format(", 'fmt::format("{}")', "how" + " + how" * 50):
+        assert composed(strange, look)
+    assert composed("self", lambda _name: [('self + "x"', ())])[0][1] == ()
 
 
 def test_what_a_call_gives_for_an_optional_settles_a_flag_that_asks_for_it():

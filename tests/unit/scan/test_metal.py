@@ -31,6 +31,11 @@ def test_kernels_and_host_names() -> None:
     assert found[3].returns == "OP"
 
 
+def test_a_host_name_before_a_type_that_stands_before_the_word_kernel() -> None:
+    source = '#define BOTH(A) template [[host_name("i0_" #A)]] void kernel i0<A, A>(constant A* p)\nBOTH(float);\n'
+    assert [(d.name, d.line, d.returns) for d in scan_file("a.metal", source.encode()).definitions] == [("i0_float", 2, "i0")]
+
+
 @pytest.mark.parametrize("last", ["M1(A)", 'x(A) host_name("a")'], ids=["in a circle", "to nothing"])
 def test_macros_that_use_each_other_without_end(last: str) -> None:
     """A hundred uses in each of five bodies are ten thousand millions."""
