@@ -215,8 +215,7 @@ class CallGraph:
         name = spot.call.name.removeprefix("::")
         if name.startswith(NOWHERE):
             return None
-        last = spot.last
-        if last in self.stubs and spot.call.form in ("call", "reference") and not self._local_function(last, spot):
+        if (last := spot.last) in self.stubs and spot.call.form in ("call", "reference") and not self._local_function(last, spot):
             stub = self.stubs.find(name, spot.scope.namespace)
             other = device_named(spot.call.arguments) not in ("", self.device)
             host = other and any(map(_TO_CPU.search, spot.call.arguments))
@@ -230,6 +229,8 @@ class CallGraph:
         if self.device == "cpu" and last in CPU_LOOPS:
             return spot.site("loop", last, given=self.handed.given(spot) or tuple(self.handed.variables(spot)))
         leads = self.bodies.leading.leads(spot, name)
+        if spot.call.form == "call" and name in self.bodies.variables(spot.inside).lambdas:  # what it does stands in this very body
+            return self._helper(spot, name, ()) if leads else None
         targets = self._functions(spot, name) if leads and spot.called is None else ()
         if leads and spot.called is None and all(map(is_method, targets)):  # a variable may bear a method's name
             targets = tuple(self.handed.pointed(name, spot)) or targets
@@ -387,8 +388,7 @@ class CallGraph:
             found = [d for d in self.index.named(member) if self._is_method(d, arguments)]
             enough = len({d.segments[:-1] for d in found}) <= _CLASSES_AT_MOST
             known = self._by_member[member, arguments] = tuple(found[:6]) if enough else ()
-        path = spot.scope.path
-        seen = tuple(d for d in known if (d.path == path or not d.hidden) and hierarchy.sees(path, d))
+        seen = tuple(d for d in known if (d.path == spot.scope.path or not d.hidden) and hierarchy.sees(spot.scope.path, d))
         made = self.bodies.made(spot) if len(seen) > 1 else ()
         return tuple(d for d in seen if d.segments[-2] in made) or seen, ""
 

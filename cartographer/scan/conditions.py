@@ -9,7 +9,7 @@ import re
 
 _TOKEN = re.compile(r"\|\||&&|!(?!=)|[()]|[^\s()|&!]+(?:\s*[<>=!]=?\s*[^\s()|&!]+)*|[|&]|!=")
 _ELSEWHERE = re.compile(
-    r"ROCM|HIP|MSC_VER|WIN32|_WIN|ANDROID|MOBILE|XPLAT|FBCODE|__APPLE__|TARGET_OS|EMSCRIPTEN|(?i:aarch64)|ARM|__arm|NEON|SVE"
+    r"ROCM|HIP|MSC_VER|WIN32|_WIN|ANDROID|MOBILE|XPLAT|FBCODE|__APPLE__|TARGET_OS|EMSCRIPTEN|(?i:aarch64)|ARM|__arm|NEON|SVE|KLEIDIAI|MKLDNN_ACL"
     r"|VSX|ZVECTOR|POWERPC|__powerpc|__PPC|S390|__s390|__riscv|__loongarch|MINGW|CYGWIN|^0$",
 )
 

@@ -20,6 +20,7 @@ from cartographer.link.guards import World
         ("SOMETHING_ELSE", "cpu", None),
         ("defined(__APPLE__)", "mps", True),
         ("defined(__APPLE__)", "cpu", False),
+        ("AT_KLEIDIAI_ENABLED()", "cpu", False),
     ],
 )
 def test_a_condition_has_three_answers(condition, device, expected):

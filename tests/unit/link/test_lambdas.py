@@ -38,3 +38,15 @@ def test_where_it_is_called_in_any_case_it_is_no_choice():
 def test_conditions_of_the_preprocessor_stay_such():
     body = f"{ONE}#ifdef USE_ROCM\n  if (wide) {{\n    run_one(1);\n  }}\n#endif\n{TWO}"
     assert launched(body) == [("two", "")]
+
+
+def test_it_hides_a_function_of_its_name_elsewhere():
+    files = {
+        N + "cpu/F.cpp": "namespace at::native {\nTensor f_cpu(const Tensor& self) {\n  auto mm = [=](int64_t thread) {\n    pack.run(thread);\n  };\n"
+        "  at::parallel_for(0, 8, 1, [&](int64_t begin, int64_t end) {\n    mm(begin);\n  });\n}\n}\n",
+        "aten/src/ATen/mkl/Blas.cpp": "namespace at::native {\nvoid mm(int64_t n) {\n  mkl_sparse_s_mm(n);\n}\n}\n",
+    }  # fmt: skip
+    cpu = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_cpu")
+    assert [(s.role, s.symbol) for s in made(files, cpu)[0].chain(cpu, "CPU").steps[1:]] == [("device", "lambda")]
+    files[N + "cpu/F.cpp"] = files[N + "cpu/F.cpp"].replace("auto mm", "auto other")
+    assert ("library", "mkl_sparse_s_mm") in [(s.role, s.symbol) for s in made(files, cpu)[0].chain(cpu, "CPU").steps]

@@ -73,6 +73,7 @@ def test_conditions() -> None:
     assert holds_on_main_build("AT_CUDNN_ENABLED()")
     assert holds_on_main_build("!defined(USE_ROCM) && (CUDA_VERSION >= 11000 || X)")
     assert not holds_on_main_build("defined(USE_ROCM)")
+    assert not holds_on_main_build("AT_KLEIDIAI_ENABLED()")
     assert not holds_on_main_build("(" * 5 + "_WIN32" + ")" * 5)
 
 
