@@ -88,7 +88,7 @@ class Descent:
             return Below(once(self._virtual(defined, key) or self._carried_on(defined, operator, key)))
         ways = ordered((w for w in reach.ways if w.cost < FAR), operator, defined, self._stem(operator.base))
         if composite:
-            told = [w for w in ways if w.site.kind in ("stub", "launch", "library")]
+            told = [w for w in ways if w.site.kind in ("stub", "launch", "library", "metal")]
             near = [w for w in told if len(w.hops) <= 1 or all(_of(h, operator) for h in w.hops)] if reach.operators else told
             steps = self._ways(near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self.callees.shown(reach.operators, defined, key), *self.callees.for_others(reach.operators, defined, key)]))

@@ -30,6 +30,9 @@ _LIBRARIES = (
     ("cuda", "CUB", re.compile(r"(\w+::)*(hip)?cub::(Device|Block|Warp)\w+(::\w+)*")),
     ("cuda", "Thrust", re.compile(r"thrust::(sort|stable_sort|sort_by_key|stable_sort_by_key|unique\w*|reduce\w*|inclusive_scan\w*|exclusive_scan\w*|transform\w*|copy\w*|scatter\w*|gather\w*|for_each\w*|sequence|adjacent_difference|merge\w*|lower_bound|upper_bound|tabulate|remove\w*|fill\w*)")),
     ("cuda", "CUTLASS", re.compile(r"cutlass::\w+(::\w+)*")),
+    ("cuda", "FlashAttention", re.compile(r"(\w+::)*run_mha_[fb]wd_\w*")),  # a submodule since 2.7
+    ("cuda", "FBGEMM GenAI", re.compile(r"fbgemm_gpu::\w+(::\w+)*")),
+    ("cuda", "MSLK", re.compile(r"mslk::\w+(::\w+)*")),
     ("cuda", "CUDA runtime", re.compile(r"cudaMemcpy\w*|cudaMemset\w*|cudaLaunch\w+|cuLaunchKernel\w*|at::cuda::memcpy_and_sync|cuda::memcpy_and_sync|CUDACachingAllocator::memcpyAsync")),
     ("cuda", "MIOpen", re.compile(r"miopen[A-Z]\w+")),
     ("hip", "MIOpen", re.compile(r"miopen[A-Z]\w+")),

@@ -18,7 +18,7 @@ from cartographer.expand.expander import Expander, ExpansionTooLargeError
 from cartographer.expand.tokens import tokenize
 from cartographer.link.conditions import alternatives, past
 from cartographer.link.index import Use, defined_by_macro
-from cartographer.link.stubs import is_stub_macro
+from cartographer.link.stubs import is_stub_macro, putting_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,10 +55,12 @@ class Maker:
         self._table = table
         self._parse = parse
         self._defining: dict[tuple[str, int], bool] = {}
+        self._others: frozenset[str] = frozenset()  # called like macros that register a stub, but expanded
 
     def all(self, files: Mapping[str, FileFacts], within: Callable[[str], bool]) -> Made:
         """Everything that the macros make which are used in the files that `within` selects."""
         made = Made()
+        self._others = putting_together(files)
         for path in sorted(files):
             if path.endswith(_CODE) and within(path) and files[path].uses:
                 self._file(path, files[path], made)
@@ -81,7 +83,7 @@ class Maker:
         definitions: list[Defined] = []
         uses: list[MacroUse] = []
         for use in facts.uses:
-            if _LEAF.fullmatch(use.name) or _HEAD.fullmatch(use.name) or is_stub_macro(use.name):
+            if _LEAF.fullmatch(use.name) or _HEAD.fullmatch(use.name) or self._is_stub(use.name):
                 continue
             macro = self._table.find(use.name, path, use.line)
             if macro is None or not self._defines(macro, use, path):
@@ -121,7 +123,7 @@ class Maker:
         return self._defining[key]
 
     def _mentions(self, token: Token, macro: Macro, path: str) -> bool:
-        if is_stub_macro(token.text) or _HEAD.fullmatch(token.text):
+        if self._is_stub(token.text) or _HEAD.fullmatch(token.text):
             return True
         if token.text not in self._table or _LEAF.fullmatch(token.text):
             return False
@@ -135,8 +137,11 @@ class Maker:
         lines = [t.line if t.path == path and use.line <= t.line <= use.end_line else 0 for t in tokens]
         return "\n".join(t.text.replace("\n", " ") for t in tokens), lines
 
+    def _is_stub(self, name: str) -> bool:
+        return is_stub_macro(name) and name not in self._others
+
     def _wanted(self, name: str) -> bool:
-        return not (_LEAF.fullmatch(name) or is_stub_macro(name))
+        return not (_LEAF.fullmatch(name) or self._is_stub(name))
 
 
 def _before_parameters(head: str) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cartographer.model.fact import FileFacts, MacroUse
 
 _MACRO = re.compile(r"(DECLARE|DEFINE)_DISPATCH|(?:ALSO_)?REGISTER(?:_(\w+?))??(?:_CPU)?_DISPATCH")
+_OF_A_NAME = re.compile(r"\bREGISTER\w*_DISPATCH\s*\([^,()]*##")  # what another macro's body registers: a stub whose name it puts together
 _NULL = frozenset(("nullptr", "NULL", "0"))
 # What the macros are made of: `static RegisterCUDADispatch<struct name##_type> name##__register(name, fn);`, or one of the capabilities.
 _FOR_DEVICE = re.compile(r"\bRegister(\w+)Dispatch\s*<")
@@ -66,6 +67,14 @@ def is_stub_macro(name: str) -> bool:
     return _MACRO.fullmatch(name) is not None
 
 
+def putting_together(files: Mapping[str, FileFacts]) -> frozenset[str]:
+    """The macros that are called like those which register a stub, but put together the names of what they register: `REGISTER_DISPATCH(NAME##_stub, …)` in
+    the body of REGISTER_UNARY_TI_DISPATCH.
+    """
+    macros = (m for facts in files.values() for m in facts.macros if "_DISPATCH" in m.name and "##" in m.body)
+    return frozenset(m.name for m in macros if _OF_A_NAME.search(m.body) is not None)
+
+
 class Stubs:
     """All dispatch stubs of a tree, found by name and namespace."""
 
@@ -106,9 +115,10 @@ def stubs_of(files: Mapping[str, FileFacts], made: Mapping[str, tuple[MacroUse, 
     """Collect all dispatch stubs of a tree; `made` are the macro uses that come out of other macros, by file."""
     stubs = Stubs()
     targets = _targets_of(files)
+    others = putting_together(files)
     uses = [
         (path, use) for path in sorted(files) if not path.startswith(("test/", "docs/")) and "/test/" not in path
-        for use in (*files[path].uses, *made.get(path, ())) if "_DISPATCH" in use.name and _MACRO.fullmatch(use.name) and use.arguments
+        for use in (*files[path].uses, *made.get(path, ())) if "_DISPATCH" in use.name and use.name not in others and _MACRO.fullmatch(use.name) and use.arguments
     ]  # fmt: skip
     for words in ("DECLARE_", "DEFINE_", ""):
         for path, use in uses:

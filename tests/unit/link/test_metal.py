@@ -59,11 +59,11 @@ static auto& lib = mps::Shaders::bundled();
 static void fmax_mps(TensorIteratorBase& iter) {
   lib.run_binary(iter, "fmax");
 }
-#define BY_STUB(NAME) \\
+#define REGISTER_BY_NAME_DISPATCH(NAME) \\
   static void NAME##_mps(TensorIteratorBase& iter) { lib.run_binary(iter, #NAME); } \\
   REGISTER_DISPATCH(NAME##_stub, NAME##_mps)
 REGISTER_DISPATCH(fmax_stub, &fmax_mps)
-BY_STUB(zeta)
+REGISTER_BY_NAME_DISPATCH(zeta)
 }
 """,
     N + "Binary.cpp": """namespace at::native {
