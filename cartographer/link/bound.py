@@ -10,8 +10,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cartographer.link.arguments import parameter_name, split_template
+from cartographer.link.arguments import constructed, parameter_name, split_template
 from cartographer.link.conditions import value
+from cartographer.link.device import METAL_REQUESTS
 from cartographer.link.index import CLASSES, bare
 from cartographer.link.signatures import type_text
 
@@ -34,6 +35,7 @@ _OF_ALIAS = re.compile(r"<([^<>]*)>$")
 _CASE, _CLASS = "case ", "class "  # of the sides of a choice; of the parameters of a template that are classes
 _HAS_VALUE, _DEFINED = ".has_value()", ".defined()"
 _TERM = re.compile(r"[A-Za-z_]\w*(?:\.(?:has_value|defined)\(\))?(?![\w(.:<]|->)")
+_CHOOSES = re.compile(r"(?<![\w.>])([A-Za-z_]\w*(?:\.has_value\(\))?)\s*\?")
 _MAY_BE_UNDEFINED = re.compile(r"(?:at::)?Tensor\b(?! const)")  # a tensor by its value, or to be written to
 _LITERAL = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)'")
 _NO_TENSOR = re.compile(r"(?:at::)?Tensor(?:\(\)|\{\})|\{\}")
@@ -142,7 +144,7 @@ class Binder:
         if body.asked is None:
             deciding = {name for name, written in body.parameters.items() if _DECIDING.search(written)}
             names = {*deciding, *template_names(target.fact.template), *template_names(self._class_template(target))}
-            terms = (*self._terms(body, names, target), *self._strings(target, body)) if names else ()
+            terms = (*self._terms(body, names, target), *self._strings(target, body), *self._of_shaders(target, body, names)) if names else ()
             body.asked = frozenset(t for t in (*terms, *self._of_tensors(body, target)) if not self.changes(_subject(t), target))
         return body.asked
 
@@ -176,6 +178,16 @@ class Binder:
         sides = self._bodies.variables(target).by_string if any("string" in written for written in body.parameters.values()) else {}
         asked = _terms_in(body) if sides else set()
         yield from (name for (name, _), held in sides.items() if name in body.parameters and not asked.isdisjoint(held))
+
+    def _of_shaders(self, target: Defined, body: Body, names: set[str]) -> Iterator[str]:
+        """In code for Metal, the strings that are part of a kernel's name, or are handed on, and what chooses a part of it."""
+        if "/mps/" not in target.path:
+            return
+        asks = any(spot.last in METAL_REQUESTS for spot in body.spots)
+        arguments = {a for spot in body.spots for a in spot.call.arguments}
+        yield from (name for name, written in body.parameters.items() if "string" in written and (asks or name in arguments))
+        if asks:
+            yield from (t for m in _CHOOSES.finditer(self._bodies.variables(target).text) if (t := m[1]).removesuffix(_HAS_VALUE) in names)
 
     def changes(self, name: str, function: Defined) -> bool:
         """Whether a function gives a parameter, or a variable that it declares with a value, another one."""
@@ -242,6 +254,8 @@ class Binder:
         """Whether what is given for an optional is a value; "" when it cannot be told."""
         if _NOTHING.fullmatch(text):
             return "false"
+        if (made := constructed(text))[:1].isupper() and made not in ("Tensor", "OptionalTensorRef"):
+            return "true"  # `Scalar(2)`
         given = self._overloads.type_of(text, inside)
         return "true" if given is not None and given.name not in ("", "auto") and "?" not in given.kind and given.name != "optional" else ""
 

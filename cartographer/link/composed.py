@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads what strings an expression can make: `fmt::format("{}_{}", name, dense ? "dense" : "strided")`, `name + "_" + (wide ? "wide" : "narrow")`.
 
-Each string stands with the conditions that choose it; what cannot be told is a field, `{}`, in it.
+Each string stands with the conditions that choose it; what cannot be told is a field, `{}`, in it, and a parameter of the function a named one, `{name}`.
 """
 
 from __future__ import annotations
@@ -14,32 +14,45 @@ from cartographer.link.conditions import closing, negation, opposed, together
 from cartographer.scan.choices import choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from cartographer.link.conditions import Conditions
 
 FIELD = "{}"
-MOST = 8  # strings that one expression makes; of what makes more, none is told
+MOST = 24  # strings that one expression makes; of what makes more, none is told
 _DEPTH = 6
 _LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
 _FORMAT = re.compile(r"(?:fmt::)?format\s*(?=\()")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_NAMED = re.compile(r"\{([A-Za-z_]\w*)\}")
 _SIGNS = re.compile(r"\"(?:[^\"\\]|\\.)*\"|[()\[\]{}?+]")
 Text = tuple[str, "Conditions"]
 
 
-def composed(expression: str, look: Callable[[str], Iterable[Text]]) -> list[Text]:
+def composed(expression: str, look: Callable[[str], Iterable[Text]], parameters: Container[str] = ()) -> list[Text]:
     """The strings that an expression can make. `look` tells the expressions that a variable is set to, with the conditions of each; nothing when
     that cannot be told. A string that the expression's own conditions rule out is left out, and where there are too many, none is told.
     """
-    return _Reader(look).read(expression)
+    return _Reader(look, parameters).read(expression)
+
+
+def unnamed(text: str) -> str:
+    """A string in which no field has a name."""
+    return _NAMED.sub(FIELD, text)
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A string with the literals that are known for its named fields; "" when none is."""
+    given = {name: value[1:-1] for name, value in values.items() if _LITERAL.fullmatch(value)}
+    return unnamed(_NAMED.sub(lambda m: given.get(m[1], m[0]), text)) if any(m[1] in given for m in _NAMED.finditer(text)) else ""
 
 
 class _Reader:
     """Reads an expression and the variables in it, each once; one that is part of itself is a field."""
 
-    def __init__(self, look: Callable[[str], Iterable[Text]]) -> None:
+    def __init__(self, look: Callable[[str], Iterable[Text]], parameters: Container[str]) -> None:
         self._look = look
+        self._parameters = parameters
         self._known: dict[str, list[Text]] = {}
 
     def read(self, expression: str, depth: int = 0) -> list[Text]:
@@ -62,7 +75,8 @@ class _Reader:
         known = self._known.get(name)
         if known is None:
             self._known[name] = [(FIELD, ())]  # while it is read
-            known = _all((self.read(setting, depth + 1), given) for setting, given in self._look(name)) or [(FIELD, ())]
+            unknown = f"{{{name}}}" if name in self._parameters else FIELD
+            known = _all((self.read(setting, depth + 1), given) for setting, given in self._look(name)) or [(unknown, ())]
             self._known[name] = known
         return known
 

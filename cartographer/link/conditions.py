@@ -160,8 +160,9 @@ def either_text(one: str, other: str) -> str:
 
 
 def _as_shown(shown: str) -> Conditions:
-    """The conditions in a text that a step shows."""
-    return (shown,) if len(split(shown, "||")) > 1 else tuple(split(shown, "&&"))
+    """The conditions in a text that a step shows, each as it was before it got brackets there."""
+    parts = (shown,) if len(split(shown, "||")) > 1 else split(shown, "&&")
+    return tuple(p[1:-1] if p.startswith("(") and closing(p, 0) == len(p) - 1 else p for p in parts)
 
 
 @lru_cache(maxsize=65536)

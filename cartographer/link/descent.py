@@ -15,6 +15,7 @@ from cartographer.link.arguments import member
 from cartographer.link.bodies import LITERALS
 from cartographer.link.callees import STEPS, SWITCH, Below, Callees
 from cartographer.link.choice import GRAPH, beside, name_words, ordered
+from cartographer.link.composed import unnamed
 from cartographer.link.conditions import converts, is_rare, is_switched, weight
 from cartographer.link.defaults import by_default, names_in_kernel, parameter_names
 from cartographer.link.device import METAL_REQUESTS
@@ -300,7 +301,8 @@ class Descent:
         held = dict.fromkeys(t for v in variables for t in v.literals)
         sides = [t for v in variables for t in v.sides]
         metal = self.tree.metal
-        found = metal.find(way.site.texts, given, (*held, *sides)) or metal.find(way.site.texts, held, (*given, *sides))
+        whole = [name] if (name := way.site.pattern) and name == unnamed(name) else []  # told by what calls hand over
+        found = metal.find(whole, (), (*held, *sides)) or metal.find(way.site.texts, given, (*held, *sides)) or metal.find(way.site.texts, held, (*given, *sides))
         return [step for kernel in found[:3] for step in (kernel, *metal.functors(kernel))]
 
     def _kernel_of(self, registration: StubRegistration, called: Way, operator: Operator, key: str, *, full: bool) -> list[Step]:

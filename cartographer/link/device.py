@@ -106,7 +106,7 @@ _ON_HOST = "thrust::host"  # a policy of Thrust: it runs on the CPU
 def _library(name: str, device: str) -> str:
     for title, pattern in _LIBRARIES_OF.get(device, ()):
         if pattern.fullmatch(name):
-            return "" if _ADMINISTRATION.search(name) and title not in ("LAPACK", "BLAS") else title
+            return "" if _ADMINISTRATION.search(name) and title not in ("LAPACK", "BLAS", "MSLK") else title
     return ""
 
 

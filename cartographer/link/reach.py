@@ -13,6 +13,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from cartographer.link.bound import left
+from cartographer.link.composed import filled
 from cartographer.link.conditions import (
     either,
     never,
@@ -162,8 +163,11 @@ class Search:
         """The sites that parameters with these values leave, under the conditions that they leave open."""
         for site in sites:
             conditions = left(site.conditions, bound) if site.conditions else ()
-            if conditions is not None:
-                yield site if len(conditions) == len(site.conditions) else site._replace(conditions=conditions)
+            if conditions is None:
+                continue
+            told = site if len(conditions) == len(site.conditions) else site._replace(conditions=conditions)
+            name = filled(site.pattern, dict(bound)) if site.pattern else ""
+            yield told._replace(texts=(name,), pattern=name) if name else told
 
     @cached_property
     def _answers(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import arguments_at, member, parameter_name
 from cartographer.link.bodies import LITERALS
-from cartographer.link.composed import FIELD, bare, composed
+from cartographer.link.composed import FIELD, bare, composed, unnamed
 from cartographer.link.conditions import together
 from cartographer.link.device import METAL_REQUESTS
 from cartographer.scan.choices import choices
@@ -51,16 +51,24 @@ class Requests:
 
     def parts(self, site: Site, spot: Spot) -> Iterator[Site]:
         """Split a request into one for each name that its conditional operators choose between, each with its condition."""
-        for texts, conditions in self._chosen(spot) or [(site.texts, ())]:
-            yield site._replace(texts=texts, conditions=together(site.conditions, conditions))
-
-    def _chosen(self, spot: Spot) -> list[_Named]:
         name = spot.call.arguments[0] if spot.call.arguments else ""
-        initial = [name] if _literals((name,)) else list(self._handed.initial(name, spot))
-        return self._composed(name, spot) or (_sides(initial[0]) or self._given_back(initial[0], spot) if len(initial) == 1 else [])
+        found = self._composed(name, spot)
+        for text, conditions in found if len(found) > 1 else ():
+            yield site._replace(texts=(unnamed(text),), conditions=together(site.conditions, conditions), pattern=_with_names(text))
+        if len(found) > 1:
+            return
+        chosen = self._chosen(name, spot)
+        for texts, conditions in chosen:
+            yield site._replace(texts=texts, conditions=together(site.conditions, conditions))
+        if not chosen:
+            yield site._replace(pattern=_with_names(found[0][0])) if found else site
 
-    def _composed(self, name: str, spot: Spot) -> list[_Named]:
-        """The names that pieces make of which conditions choose one; none where no condition does, or a name is nothing but fields."""
+    def _chosen(self, name: str, spot: Spot) -> list[_Named]:
+        initial = [name] if _literals((name,)) else list(self._handed.initial(name, spot))
+        return _sides(initial[0]) or self._given_back(initial[0], spot) if len(initial) == 1 else []
+
+    def _composed(self, name: str, spot: Spot) -> list[Text]:
+        """The names that pieces make, with the conditions that choose each; none where one is nothing but a field."""
         if spot.inside.use is not None:
             return []
         variables, calls = self._bodies.variables(spot.inside), spot.inside.whole.calls
@@ -70,12 +78,12 @@ class Requests:
             if len(settings) < 2:
                 return [(setting.text, ()) for setting in settings]
             around = [next((c.conditions for c in calls if setting.holds(c.line) and c.name in setting.text), None) for setting in settings]
-            return [] if None in around else [(s.text, tuple(map(bare, c or ()))) for s, c in zip(settings, around, strict=True)]
+            return [] if None in around else [(s.text, _outside(s.text, c or ())) for s, c in zip(settings, around, strict=True)]
 
-        found = composed(name, look)
-        if len(found) < 2 or any(not text.replace(FIELD, "").strip("_") for text, _ in found):
+        found = composed(name, look, self._bodies.of(spot.inside).parameters)
+        if any(text == FIELD for text, _ in found) or (len(found) > 1 and any(not unnamed(text).replace(FIELD, "").strip("_") for text, _ in found)):
             return []
-        return [((text,), tuple(c for c in conditions if c not in spot.conditions)) for text, conditions in found]
+        return [(text, tuple(c for c in conditions if c not in spot.conditions)) for text, conditions in found]
 
     def written(self, body: Defined) -> frozenset[str]:
         """All literals with which a body asks for kernels: each belongs to its own request."""
@@ -102,6 +110,17 @@ class Requests:
         values = {name: value if _WHOLE.fullmatch(value) else f"({value})" for name, value in given}
         found = _sides(returned[0]) if len(returned) == 1 else []
         return [(texts, tuple(_ALONE.sub(lambda m: values.get(m[0], m[0]), c) for c in conditions)) for texts, conditions in found]
+
+
+def _outside(expression: str, conditions: Conditions) -> Conditions:
+    """The conditions of a call in an expression without those of the expression's own conditional operators."""
+    own = {bare(c.condition) for c in choices(expression, 0, len(expression))}
+    return tuple(c for c in map(bare, conditions) if c not in own)
+
+
+def _with_names(text: str) -> str:
+    """A name of which a parameter is part; "" for another one."""
+    return text if text != unnamed(text) else ""
 
 
 def _literals(expressions: Iterable[str]) -> tuple[str, ...]:

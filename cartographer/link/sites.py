@@ -60,6 +60,7 @@ class Site(NamedTuple):
     call: Call | None = None  # as it is written
     host: bool = False  # a stub that is called for the CPU by its name, with tensors that are brought there
     unusual: bool = False  # most people's calls do not get to it
+    pattern: str = ""  # the name of a Metal kernel, with fields for what cannot be told, as far as parameters of the function are part of it
 
     @property
     def branch(self) -> str:

@@ -86,6 +86,8 @@ def test_what_is_reached_in_two_ways_stands_under_what_both_ask_for():
 def test_conditions_as_steps_show_them_are_taken_apart_outside_of_brackets_only():
     assert either_text("a && !(b && c)", "a && d") == "a && (!(b && c) || d)"
     assert either_text("p && q", "!(p && q)") == ""
+    assert either_text("a && (p || …)", "a && q") == "a && (p || q || …)"
+    assert either_text("a && (p || q)", "a && r") == "a && (p || q || r)"
     assert either_text("p && q || r", "p && s") == "p && q || r || p && s"
 
 

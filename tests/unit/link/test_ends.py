@@ -2,6 +2,7 @@
 """What the end of a way looks like where no launch, stub or plain library call stands: objects, pointers, macros, switches."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -26,6 +27,24 @@ def test_objects_of_cutlass_and_functions_of_the_driver():
     assert found("cuda/F.cu", body, "CUDA")[1:] == [("library", "gemm_op.run", 5)]
     assert found("cuda/F.cu", "void f_entry(const Tensor& self) { api->cuMemsetD32Async_(p); }\n", "CUDA")[1:] == [("library", "cuMemsetD32Async_", 2)]
     assert found("cuda/F.cu", "void f_entry(const Tensor& self) { plan.cuFFTClear(p); }\n", "CUDA")[1:] == []
+
+
+def test_libraries_whose_code_another_repository_has():
+    body = ("namespace FLASH {\nvoid run_mha_bwd(Params& p) {\n  SWITCH(p.d, [&] {\n    run_mha_bwd_<elem_type, kHeadDim>(p);\n  });\n}\n}\n"
+            "void f_entry(const Tensor& self) {\n  if (padded) {\n    at::sum_out(self);\n  }\n  FLASH::run_mha_bwd(params);\n}\n")  # fmt: skip
+    assert found("cuda/F.cu", body, "CUDA")[1:] == [("kernel", "run_mha_bwd", 3), ("library", "run_mha_bwd_", 5)]
+    assert found("cuda/F.cu", "void f_entry(const Tensor& self) {\n  mslk::gemm::f4f4bf16(self);\n}\n", "CUDA")[1:] == [("library", "f4f4bf16", 3)]
+
+
+def test_a_kernel_of_metal_that_a_composite_asks_for_itself():
+    files = {N + "mps/kernels/F.metal": "kernel void norm_float(device float* p [[buffer(0)]]) {\n}\n",
+             N + "mps/operations/F.mm": 'namespace at::native {\nTensor f_mps(const Tensor& x) {\n  lib.getPipelineStateForFunc("norm_float");\n}\n}\n'}  # fmt: skip
+    f = operator("f(Tensor self) -> Tensor", "CompositeImplicitAutograd", "at::native::f_entry", outcome="math kernel")
+    f = replace(f, dispatch={"MPS": "math kernel", "CUDA": "math kernel"})
+    files[N + "F.cpp"] = "namespace at::native {\nTensor f_entry(const Tensor& self) {\n  if (self.is_mps()) {\n    return f_mps(self);\n  }\n  return self.mul(self);\n}\n}\n"
+    mul = operator("mul.Tensor(Tensor self, Tensor other) -> Tensor")
+    assert ("device", "norm_float", 1) in steps(files, f, mul, key="MPS")
+    assert all(role != "device" for role, _, _ in steps(files, f, mul, key="CUDA"))
 
 
 def test_nodes_that_only_shape_are_the_work_when_there_are_no_others():

@@ -74,6 +74,25 @@ def test_what_one_request_writes_is_no_part_of_another():
     assert parts(body) == [("sum_any_float", "!(self.is_complex())", "6"), ("sum_complex_float", "self.is_complex()", "4")]
 
 
+RUN = ('void run(const Tensor& self, const std::string& name, std::optional<Scalar> alpha = std::nullopt);\nvoid run(const Tensor& self, const std::string& name, std::optional<Scalar> alpha) {\n'
+       '  std::string key;\n  if (strided) {\n    key = fmt::format("{}_strided_{}", name, bits(self));\n  } else {\n'
+       '    key = alpha.has_value() ? fmt::format("{}_spread_{}", name, bits(self)) : fmt::format("{}_dense_{}", name, bits(self));\n  }\n'
+       '  auto state = lib.getPipelineStateForFunc(key);\n}\n')  # fmt: skip
+
+
+def test_each_call_asks_for_the_kernel_whose_name_it_hands_over():
+    more = "".join(f"kernel void {name}(device float* p [[buffer(0)]]) {{\n}}\n" for name in ("root_dense_32bit", "root_strided_32bit", "root_spread_32bit"))
+    body = ('void by_name(const Tensor& self, const std::string& name) {\n  run(self, name, Scalar(2));\n}\n'
+            'Tensor& g_mps(Tensor& self) {\n  if (exponent == 2) {\n    run(self, "fill");\n    return self;\n  }\n  by_name(self, "root");\n}\n')  # fmt: skip
+    files = {N + "mps/operations/G.mm": f"namespace at::native {{\n{RUN}{body}}}\n", N + "mps/kernels/G.metal": PARTS + more}
+    g = operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps")
+    found = sorted((s.symbol, s.branch) for s in made(files, g)[0].chain(g, "MPS").steps if s.role == "device")
+    assert found == [
+        ("fill_dense_32bit", "exponent == 2 && !(strided)"), ("fill_strided_32bit", "exponent == 2 && strided"),
+        ("root_spread_32bit", "!(exponent == 2) && !(strided)"), ("root_strided_32bit", "!(exponent == 2) && strided"),
+    ]  # fmt: skip
+
+
 def test_strings_that_an_expression_makes():
     looked = {"how": [('far ? wide : "narrow"', ())], "wide": [('"wide"', ())], "end": [('"_a"', ("c",)), ('"_b"', ("!(c)",))]}
     def look(name):
