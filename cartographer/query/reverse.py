@@ -27,6 +27,7 @@ _SHORTEST = 4  # shorter names (T, x, sum) are template parameters more often th
 _OF_STUBS = frozenset(("stub", "registration"))
 _HINTED = 3  # things of the same last name that a hint names
 _TWINS = 5  # definitions of one name that are looked into
+_MAIN_WAYS = "chains show the main ways and say where they leave out more, so an operator may still reach it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def _line(reader: Reader, text: str, path: str, line: int) -> Backwards:
         found = [r for r in found if r.path == path]
     long = reader.lookup.length_of(path)
     said = f"inside {symbol.qualname}" if symbol else f"the file has {long} lines" if 0 < long < line else "outside every definition that was found"
-    return Backwards(text, said, (place,), tuple(found), note="" if found else "no operator's chain passes here")
+    return Backwards(text, said, (place,), tuple(found), note="" if found else f"no operator's chain passes here; {_MAIN_WAYS}")
 
 
 def _generated(reader: Reader, text: str) -> Backwards | None:
@@ -235,7 +236,7 @@ def _symbol(reader: Reader, text: str) -> Backwards | None:
     said = f"{outer} is no operator, but stands in the source"
     if spelling.python_names(text):
         said = f"no Python name {text} is known in this release; these are called {outer}"
-    return Backwards(text, said, places, reaches, note="" if reaches else "no operator's chain passes it")
+    return Backwards(text, said, places, reaches, note="" if reaches else f"no operator's chain passes it; {_MAIN_WAYS}")
 
 
 def _steps(reaches: Iterable[Reach]) -> tuple[Place, ...]:

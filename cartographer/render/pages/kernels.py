@@ -131,8 +131,8 @@ def kernel_sheet(site: Site, address: str, number: int) -> Page:
         "Functions on some operator's way from the dispatcher down, in the order of their last name."
         if address == FUNCTIONS
         else "Code in which ways down end. On an accelerator: functions marked __global__ and Metal kernels, with the functors and lambdas that they run. "
-        "On the CPU: functors, functions and lambdas that its loops run. A kernel without operators is one that no chain of this atlas reaches: launched "
-        "through a template, by hand, or not at all."
+        "On the CPU: functors, functions and lambdas that its loops run. A kernel without operators is one that no chain of this atlas reaches: it lies on a "
+        "way for which a chain had no room (the chain says so), or is launched through a template, by hand, or not at all."
     )
     part = rows[(number - 1) * ROWS : number * ROWS]
     view = KernelSheet(title, says, number, _links(address, names, ROWS), (), tuple(_row(site, row) for row in part), len(rows))
