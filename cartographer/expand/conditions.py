@@ -41,6 +41,9 @@ def combined(answers: list[bool | None]) -> bool | None:
     return None if any(a is None for a in answers) else True
 
 
+_WORDS = {"and": "&&", "or": "||", "not": "!"}  # of C++, for signs
+
+
 class _Reader:
     """A precedence climber over the tokens of one condition."""
 
@@ -54,7 +57,8 @@ class _Reader:
         return self._at < len(self._tokens)
 
     def _peek(self) -> str:
-        return self._tokens[self._at].text if self.left() else ""
+        text = self._tokens[self._at].text if self.left() else ""
+        return _WORDS.get(text, text)
 
     def _next(self) -> str:
         text = self._peek()

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 FIELD = "{}"
 MOST = 24  # strings that one expression makes; of what makes more, none is told
-_DEPTH = 6
-_LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*)\"")
+_DEPTH = 12
+_LITERAL = re.compile(r"\"((?:[^\"\\]|\\.)*)\"|'(\w)'")
 _FORMAT = re.compile(r"(?:fmt::)?format\s*(?=\()")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NAMED = re.compile(r"\{([A-Za-z_]\w*)\}")
@@ -60,7 +60,7 @@ class _Reader:
         if depth > _DEPTH:
             return [(FIELD, ())]
         if (match := _LITERAL.fullmatch(text)) is not None:
-            return [(match[1], ())]
+            return [(match[1] or match[2] or "", ())]
         if _NAME.fullmatch(text):
             return self._variable(text, depth)
         if (sides := _sides(text)) is not None:

@@ -37,7 +37,7 @@ _FLOATS = re.compile(r"\bisFloatingType\(|== (?:(?:at|c10)::)?(?:ScalarType::|k)
 _MASK = re.compile(r"\w*mask[\w.()]* == (?:(?:at|c10)::)?(?:ScalarType::|k)Bool")
 # What most people's tensors are: of floats (masks of booleans), in order in memory, all of one type, not too big for 32 bits, fit for vector instructions and
 # fast kernels; the dimension that they ask for is the last one.
-_USUAL = re.compile(r"\A(?!.*<\w+, int).*is_same(?:_v)?<\w+, float>|contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|last_?dim|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
+_USUAL = re.compile(r"\A(?!.*<\w+, int).*is_same(?:_v)?<\w+, float>|contiguous|is_?contig|can_?vec|<=? std::numeric_limits|vec_size|vectori[sz]|can_?use|should_use_small|fast_(?:path|route)|inner_size == 1|inner_?most|last_?dim|is_macos_\w+_or_newer\(|dim\w* == [\w.>-]*dim\w*\(\) - 1", re.IGNORECASE)
 _LEAST_MANY, _MOST_FEW = 8, 512  # to have fewer elements than a number between these is unusual, to have more is usual
 _SIZE = re.compile(r"(?:[\w.>*:()\s+-]|<\w+>)*?(?:size|numel|len|num|count|elem|\b[A-Z]\b|\bn\b)[\w.>*:()\s+-]*?(<=?|>=?) (\d+)", re.IGNORECASE)
 _NO_SIZE = re.compile(r"dim(?:s|ension)?\(\)\s*[<>]|\bndim|bits|version", re.IGNORECASE)

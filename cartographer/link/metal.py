@@ -29,6 +29,7 @@ _MADE_CLASS = re.compile(r"\b(?:struct|class) ((?:\w+ ## )*\w+(?: ## \w+)*) [{:]
 _FORMAT = re.compile(r"_?\{\}.*$")
 _FIELD = re.compile(r"(?:\{\})+")
 _WORD = re.compile(r"[^\W_]+")
+_DIGITS = "0123456789"  # which fill a field: `bm{}` is `bm64`
 _MOST = 10_000  # names that are tried for one request
 # Of elements and of indices, at the end of a name.
 _TYPES = re.compile(r"(?:(?:(?:float|half|bfloat|u?(?:char|short|int|long)|bool)\d*|\d+bit|idx\d+)(?:_|$))+")
@@ -130,7 +131,7 @@ class MetalKernels:
         matches = re.compile(begin + "".join(rf"(?>\w*?{part})" for part in between) + r"\w*" + end).fullmatch
         words = _WORD.findall(name)
         rest = {known: [w for w in _WORD.findall(known) if w not in words] for known in self._beginning(name.partition("{}")[0]) if matches(known)}
-        told = {known: ws for known, ws in rest.items() if all(w in near or _TYPES.fullmatch(w) for w in ws)}
+        told = {known: ws for known, ws in rest.items() if all(w in near or _TYPES.fullmatch(w) or w.rstrip(_DIGITS) in words for w in ws)}
         yield from sorted(told, key=lambda known: (_nearness(told[known], near), len(known), known))[:1]
 
 

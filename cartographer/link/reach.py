@@ -61,7 +61,7 @@ _PLAIN = 1.5  # a function that loops over elements itself
 _GIVEN = 0.1  # how much less it costs where it is handed what it runs for each element: `vec::map([](Vec x) {…}, out, in, n)`
 _ELSEWHERE = 12.0  # a loop over types is an end on a CPU; on other devices only when there is nothing else
 _DEVICE_WIDE = ("CUB", "Thrust")  # libraries that run what they are handed
-_COPIES = 3.0  # moving memory is seldom the work itself
+_OF_LIBRARY = {"CUDA runtime": 3.0, "FBGEMM GenAI": 4.0, "MSLK": 4.0}  # moving memory is seldom the work itself, and few tensors are of the types of the others
 _SPECIAL = 0.3  # a specialisation is what its template was declared for
 _HANDED_ON = 0.98  # a function that gives on its callable is a stage of a launcher, hardly a step
 
@@ -153,7 +153,7 @@ class Search:
             elif site.kind == "helper":
                 self._helper(site, start, depth, ways, operators, bound)
             else:
-                end = _COPIES if site.library == "CUDA runtime" else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
+                end = of_library if (of_library := _OF_LIBRARY.get(site.library)) else _ELSEWHERE if site.kind == "dispatch" and self.graph.device != "cpu" else _END[site.kind]
                 ways.append(Way(end + self._aside(site) + order(site) + (ALONE if site.alone else 0.0), (), site, start))
             begun += [site.conditions] * (len(ways) - len(begun))
         return Reach(best(switched(ways, begun)), distinct(operators), tuple(nulls))

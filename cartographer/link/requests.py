@@ -32,6 +32,7 @@ _CALL = re.compile(r"\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=\()")
 _RETURN = re.compile(r"\breturn\b\s*([^;]*);")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ALONE = re.compile(r"(?<![\w.>:])[A-Za-z_]\w*(?![\w(:]|\.|->)")
+_MANY = 200  # texts that one body asks with: more than any has
 _WHOLE = re.compile(r"[\w.:>()-]+")  # what needs no brackets around it
 _Named = tuple[tuple[str, ...], "Conditions"]  # the literals of one name, and what chooses it
 
@@ -89,9 +90,13 @@ class Requests:
         """All literals with which a body asks for kernels: each belongs to its own request."""
         known = self._written.get(id(body))
         if known is None:
-            asked = [c.arguments[0] for c in body.whole.calls if member(c.name) in METAL_REQUESTS and c.arguments]
-            initial = [s.text for a in asked for s in self._bodies.variables(body).settings(a)] if body.use is None else []
-            known = self._written[id(body)] = frozenset(_literals((*asked, *initial)))
+            read = [c.arguments[0] for c in body.whole.calls if member(c.name) in METAL_REQUESTS and c.arguments]
+            variables, seen = self._bodies.variables(body), {*read}
+            for text in read:  # and what the variables in it are set to
+                names = {n for n in _ALONE.findall(text) if n not in seen} if body.use is None and len(read) < _MANY else ()
+                seen.update(names)
+                read += [s.text for n in (*names, *([text] if _NAME.fullmatch(text) else ())) for s in variables.settings(n)]
+            known = self._written[id(body)] = frozenset(_literals(read))
         return known
 
     def _given_back(self, text: str, spot: Spot) -> list[_Named]:

@@ -13,6 +13,9 @@ _ELSEWHERE = re.compile(
     r"|VSX|ZVECTOR|POWERPC|__powerpc|__PPC|S390|__s390|__riscv|__loongarch|MINGW|CYGWIN|^0$",
 )
 
+_WORDS = {"and": "&&", "or": "||", "not": "!"}  # of C++, for signs
+_WORD = re.compile(r"\b(?:and|or|not)\b")
+
 
 def negated(condition: str) -> str:
     """The text of the opposite condition: `!(c)`, or `c` when it was `!(c)` already."""
@@ -23,7 +26,7 @@ def negated(condition: str) -> str:
 
 def holds_on_main_build(condition: str) -> bool:
     """Guess whether a condition holds, the same for equal texts: names of other platforms are false, all other tests true."""
-    tokens = _TOKEN.findall(condition[:500])
+    tokens = _TOKEN.findall(_WORD.sub(lambda m: _WORDS[m[0]], condition[:500]))
     value, _ = _either(tokens, 0, 0)
     return value
 

@@ -68,6 +68,8 @@ def test_floating_point_is_the_usual_type():
 def test_memory_in_order_is_the_usual_case():
     assert weight(("iter.is_contiguous()",)) == weight(("!(!iter.is_contiguous())",)) == weight(("case MemoryFormat::Contiguous",)) == 0
     assert weight(("!(contiguous)",)) > weight(("contiguous",))
+    for usual in ("is_macos_13_or_newer(MacOSVersion::MACOS_VER_15_0_PLUS)", "is_innermost"):
+        assert weight((f"!({usual})",)) > weight((usual,)) == 0
     assert weight(("x.is_contiguous(MemoryFormat::ChannelsLast)",)) > 0
 
 

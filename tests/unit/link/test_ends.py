@@ -34,6 +34,9 @@ def test_libraries_whose_code_another_repository_has():
             "void f_entry(const Tensor& self) {\n  if (padded) {\n    at::sum_out(self);\n  }\n  FLASH::run_mha_bwd(params);\n}\n")  # fmt: skip
     assert found("cuda/F.cu", body, "CUDA")[1:] == [("kernel", "run_mha_bwd", 3), ("library", "run_mha_bwd_", 5)]
     assert found("cuda/F.cu", "void f_entry(const Tensor& self) {\n  mslk::gemm::f4f4bf16(self);\n}\n", "CUDA")[1:] == [("library", "f4f4bf16", 3)]
+    body = ("void plain(const Tensor& a) {\n  inner(a);\n}\nvoid inner(const Tensor& a) {\n  cublasLtMatmul(a);\n}\nvoid tiny(const Tensor& a) {\n  mslk::gemm::f4f4bf16(a);\n}\nvoid f_entry(const Tensor& self) {\n"
+            "  if (impl == Impl::PLAIN) {\n    plain(self);\n  } else if (impl == Impl::MXFP4) {\n    tiny(self);\n  }\n}\n")  # fmt: skip
+    assert [s[1] for s in found("cuda/F.cu", body, "CUDA")[1:]] == ["plain", "inner", "cublasLtMatmul", "f4f4bf16"]
 
 
 def test_a_kernel_of_metal_that_a_composite_asks_for_itself():

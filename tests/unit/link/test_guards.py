@@ -21,6 +21,8 @@ from cartographer.link.guards import World
         ("defined(__APPLE__)", "mps", True),
         ("defined(__APPLE__)", "cpu", False),
         ("AT_KLEIDIAI_ENABLED()", "cpu", False),
+        ("defined(USE_X) and !defined(USE_ROCM)", "cuda", True),
+        ("not defined(USE_X) or defined(USE_ROCM)", "cuda", False),
     ],
 )
 def test_a_condition_has_three_answers(condition, device, expected):

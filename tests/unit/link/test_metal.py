@@ -117,6 +117,13 @@ def test_types_that_fill_a_format_are_floats_even_where_their_names_stand_near()
     assert [kernel.symbol for kernel in kernels.find(["erf_{}_{}"], [], ["float", "half"])] == ["erf_float_float"]
 
 
+def test_a_number_fills_a_field_behind_its_word():
+    kernels = named("mm_rows_float_bm16", "mm_rows_mpp_nn_float_bm16_bn64", "mm_rows_float_bm16_u32")
+    assert found(kernels, "mm_rows_{}_bm{}{}") == ["mm_rows_float_bm16"]
+    assert found(kernels, "mm_rows_mpp_nn_{}_bm{}_bn{}") == ["mm_rows_mpp_nn_float_bm16_bn64"]
+    assert found(kernels, "mm_rows_{}_tile{}") == []
+
+
 def test_a_format_of_many_fields_takes_no_time():
     start = time.process_time()
     assert found(named("a" + "_a" * 60), "a" + "_{}" * 20 + "_b") == []

@@ -93,6 +93,20 @@ def test_each_call_asks_for_the_kernel_whose_name_it_hands_over():
     ]  # fmt: skip
 
 
+def test_variables_that_are_put_together_from_variables():
+    kernels = "".join(f"kernel void {name}(device float* p [[buffer(0)]]) {{\n}}\n" for name in ("mm_few_float", "mm_rows_float_bm16", "mm_rows_tn_float", "mm_k_float_bm16"))
+    body = ('Tensor& g_mps(Tensor& self) {\n  const auto mode = rows ? "rows" : "k";\n  const char a = plain ? \'n\' : \'t\';\n'
+            '  const auto tiled = fmt::format("mm_{}_{}_bm{}", mode, type(self), bm);\n  const auto wide = fmt::format("mm_rows_{}n_{}", a, type(self));\n'
+            '  const auto few = fmt::format("mm_few_{}", type(self));\n  const auto name = small ? few : mpp ? wide : tiled;\n'
+            '  auto state = lib.getPipelineStateForFunc(name);\n}\n')  # fmt: skip
+    files = {N + "mps/operations/G.mm": f"namespace at::native {{\n{body}}}\n", N + "mps/kernels/G.metal": kernels}
+    g = operator("g(Tensor self) -> Tensor", "MPS", "at::native::g_mps")
+    assert sorted((s.symbol, s.branch) for s in made(files, g)[0].chain(g, "MPS").steps if s.role == "device") == [
+        ("mm_few_float", "small"), ("mm_k_float_bm16", "!(small) && !(mpp) && !(rows)"), ("mm_rows_float_bm16", "!(small) && !(mpp) && rows"),
+        ("mm_rows_tn_float", "!(small) && mpp && !(plain)"),
+    ]  # fmt: skip
+
+
 def test_strings_that_an_expression_makes():
     looked = {"how": [('far ? wide : "narrow"', ())], "wide": [('"wide"', ())], "end": [('"_a"', ("c",)), ('"_b"', ("!(c)",))]}
     def look(name):

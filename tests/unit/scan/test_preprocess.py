@@ -74,6 +74,8 @@ def test_conditions() -> None:
     assert holds_on_main_build("!defined(USE_ROCM) && (CUDA_VERSION >= 11000 || X)")
     assert not holds_on_main_build("defined(USE_ROCM)")
     assert not holds_on_main_build("AT_KLEIDIAI_ENABLED()")
+    assert holds_on_main_build("defined(USE_X) and !defined(USE_ROCM)")
+    assert not holds_on_main_build("not defined(USE_X) or defined(USE_ROCM)")
     assert not holds_on_main_build("(" * 5 + "_WIN32" + ")" * 5)
 
 
