@@ -40,6 +40,7 @@ class Named:
     exact: bool = False
     through: tuple[Through, ...] = ()
     key: str = ""  # the dispatch key that the name holds
+    node: str = ""  # the autograd Node that it names
 
 
 def resolve(lookup: Lookup, text: str) -> Named | None:
@@ -202,7 +203,7 @@ def _node(lookup: Lookup, text: str) -> Named | None:
     last = _scope(text).removesuffix("::apply").rpartition("::")[2]
     found = lookup.by_node(last)
     if found:
-        return Named(f"operators that record the autograd Node {last}", found)
+        return Named(f"operators that record the autograd Node {last}", found, node=last)
     numbered = lookup.nodes_beginning(last) if last.endswith("Backward") else ()
     names = tuple(dict.fromkeys(name for node in numbered for name in lookup.by_node(node)))
     return Named(f"operators that record an autograd Node {last}…", names) if names else None

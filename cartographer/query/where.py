@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cartographer.errors import NotFound, UsageError
 from cartographer.model.atlas import said_elsewhere
 from cartographer.model.backend import device_of_key, in_order
 from cartographer.model.operator import Status
+from cartographer.model.recorded import NEVER, limits
 from cartographer.query import elsewhere, operators, qualified, spelling
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
         raise not_found(reader, text)
     if chosen is None and named.key in {*reader.lookup.backends(), *reader.lookup.dispatch_keys()}:
         chosen = named.key
+    if named.node and (told := {limits(reader.operator(name)).get(named.node, "") for name in named.names} - {""}):
+        named = replace(named, said=f"{named.said}, for {' or '.join(sorted(told))}{' alone' if told != {NEVER} else ''}")
     whole = [reader.routes(name) for name in named.names]
     fetched = None if chosen is None else elsewhere.of_keys(reader, (chosen,)).get(device_of_key(chosen))
     return Where(text, named, _descents(whole, chosen, fetched), chosen, fetched)

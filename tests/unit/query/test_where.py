@@ -10,7 +10,7 @@ from sample_atlas import BINARY, CUDA, LOOPS, YAML
 
 from cartographer.errors import NotFound, UsageError
 from cartographer.model.atlas import FileEntry
-from cartographer.model.operator import TO_OVERRIDE, Chain, Status, Step
+from cartographer.model.operator import TO_OVERRIDE, Autograd, Chain, Status, Step
 from cartographer.query import where_json, where_text
 from cartographer.query.ink import Ink
 from cartographer.query.reverse import Backwards
@@ -381,3 +381,14 @@ def test_a_python_name_that_is_none_is_no_symbol_of_its_last_part(reader):
 def test_a_backend_without_a_chain_there_is_said(reader):
     found = where(reader, "add_kernel", "CPU")
     assert (found.operators, found.note) == ((), "no chain of CPU passes here")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [({}, ""), ({"AutogradCPU": "autograd kernel", "AutogradCUDA": "math kernel"}, ", for CPU alone"), ({"AutogradCPU": "math kernel"}, ", for no tensor")],
+)
+def test_a_node_is_said_to_be_recorded_where_it_is(tmp_path, outcomes, said):
+    made = replace(sample_atlas.operators()[0], dispatch=outcomes, autograd=Autograd(("SpinBackward0",), None))
+    writer.write(replace(sample_atlas.atlas(), operators=(made,)), tmp_path)
+    with Reader(tmp_path) as reader:
+        assert where(reader, "SpinBackward0", "CUDA").named.said == f"operators that record the autograd Node SpinBackward0{said}"
