@@ -23,6 +23,7 @@ _REACH = (
     " JOIN operator o ON o.id = oc.operator JOIN word w ON w.id = oc.backend_word WHERE"
 )
 
+_WRITTEN = "w.text LIKE '%/dest/register_dispatch_key.py:%'"  # the rule of a registration whose wrapper the build writes
 _DECLARED = "o.namespace <> 'aten', o.origin = 'generated', o.namespace, o.path, o.line, o.id"
 
 
@@ -102,15 +103,15 @@ class Lookup:
         return self._names("SELECT symbol FROM kernel WHERE plain = ? ORDER BY id", plain)
 
     def registered_keys(self) -> tuple[str, ...]:
-        """The keys to which the yaml rows register kernels, those of composites too, sorted by name."""
-        return self._names("SELECT DISTINCT w.text FROM registration r JOIN word w ON w.id = r.key_word WHERE r.origin IN ('yaml', 'structured') ORDER BY w.text")
+        """The keys for which the build writes wrappers around kernels, those of composites too, sorted by name."""
+        return self._names(f"SELECT DISTINCT k.text FROM registration r JOIN word k ON k.id = r.key_word JOIN word w ON w.id = r.rule_word WHERE {_WRITTEN} ORDER BY k.text")
 
     def by_wrapper(self, key: str, name: str) -> tuple[str, ...]:
         """The operators whose wrapper for this key is called so: C++ name and overload where the rule is that of structured ones, else overload and C++ name."""
         rules = self._names("SELECT DISTINCT w.text FROM registration r JOIN word w ON w.id = r.rule_word WHERE r.origin = 'structured' AND w.text <> ''")
         rows = self._all("SELECT DISTINCT o.name, o.overload, coalesce(o.cpp_function, o.cpp_method, ''), w.text FROM registration r JOIN operator o ON o.id = r.operator"
                          " JOIN word w ON w.id = r.rule_word JOIN word k ON k.id = r.key_word"
-                         f" WHERE k.text = ? AND r.origin IN ('yaml', 'structured') ORDER BY {_DECLARED}", key)  # fmt: skip
+                         f" WHERE k.text = ? AND {_WRITTEN} ORDER BY {_DECLARED}", key)  # fmt: skip
         found = []
         for operator, overload, cpp, rule in rows:
             last = cpp.rpartition("::")[2]

@@ -94,6 +94,8 @@ def wrapped(tmp_path_factory):
     made = (replace(functional, registrations=both), replace(inplace, registrations=both[:1]),
             replace(out, registrations=(Registration("CUDA", "at::native::structured_add_out", Origin.YAML, rule=f"{sample_atlas.YAML}:30, {STRUCTURED}"),)),
             replace(softmax, registrations=(Registration("CompositeImplicitAutograd", "at::native::softmax", Origin.YAML, rule=OTHER),)),
+            replace(softmax, name="aten::softmax.int_out", cpp=CppNames("at::_ops::softmax_int_out", "at::softmax_out", None), origin=Origin.GENERATED,
+                    registrations=(Registration("CompositeExplicitAutograd", "at::native::softmax_int_out", Origin.GENERATED, rule=OTHER.partition(", ")[2]),)),
             replace(mine, cpp=CppNames("at::_ops::add_int", "at::add", None)))  # fmt: skip
     folder = tmp_path_factory.mktemp("wrapped")
     writer.write(replace(sample_atlas.atlas(), operators=made), folder)
@@ -105,6 +107,7 @@ def wrapped(tmp_path_factory):
     ("name", "operator", "key"),
     [("wrapper_CUDA_add_Tensor", "aten::add.Tensor", "CUDA"), ("wrapper_CUDA_add__Tensor", "aten::add_.Tensor", "CUDA"), ("wrapper_CUDA_add_out_out", "aten::add.out", "CUDA"),
      ("at::(anonymous namespace)::wrapper_SparseCPU_Tensor_add(at::Tensor const&, at::Tensor const&)", "aten::add.Tensor", "SparseCPU"),
+     ("wrapper_CompositeExplicitAutograd_int_out_softmax_out", "aten::softmax.int_out", "CompositeExplicitAutograd"),
      ("wrapper_CompositeImplicitAutograd_int_softmax", "aten::softmax.int", "CompositeImplicitAutograd"),
      ("#5  0x00007f in at::(anonymous namespace)::wrapper_CUDA_add_Tensor(at::Tensor const&) () from /lib/libtorch_cuda.so", "aten::add.Tensor", "CUDA"),
      ("found two devices (when checking argument for argument mat1 in method wrapper_CUDA_add_Tensor)", "aten::add.Tensor", "CUDA")],
