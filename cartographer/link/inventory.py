@@ -8,7 +8,7 @@ import re
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from cartographer.model.atlas import FileEntry, Symbol
+from cartographer.model.atlas import INSTANCE, FileEntry, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -111,6 +111,8 @@ def symbols(facts: Mapping[str, FileFacts]) -> Iterator[Symbol]:
 
 def _symbol(path: str, d: Definition) -> Symbol:
     signature = f"({', '.join(d.parameters)})" if d.kind not in ("class", "struct", "enum") else ""
+    if d.kind == "metal-kernel" and d.macro:
+        signature = f"{INSTANCE}{d.macro[1] if d.macro[0] == 'host_name' else d.returns}<{d.specialization}>"
     return Symbol(d.name, d.qualname, d.kind, path, d.line, d.end, signature, d.guards)
 
 

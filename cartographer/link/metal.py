@@ -46,11 +46,9 @@ class MetalKernels:
         self._known: dict[str, dict[str, int]] = {}
         for path in sorted(files):
             for fact in (*files[path].definitions, *self._of_headers(path)) if "/mps/" in path else ():
-                if fact.kind == "metal-kernel":
-                    line = fact.start if fact.macro[:1] == ("host_name",) else fact.line  # the name begins what it names
-                    if fact.name not in self._places:
-                        self._places[fact.name] = Given(fact.name, path, line)
-                        self._arguments[fact.name] = fact.specialization
+                if fact.kind == "metal-kernel" and fact.name not in self._places:
+                    self._places[fact.name] = Given(fact.name, path, fact.line)
+                    self._arguments[fact.name] = fact.specialization
 
     def find(self, asked: Iterable[str], given: Iterable[str], held: Iterable[str] = ()) -> list[Given]:
         """The kernels that a request can mean: by its own literals, or with literals of callers before or after them; what variables

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from cartographer.model.source import SourceInfo
 
 
+INSTANCE = "= "  # before what a kernel with a name for the host is an instance of, in place of its parameters: `= searchsorted<float, int>`
+
+
 class Symbol(NamedTuple):
     """A definition worth finding: function, class, kernel, macro, stub, Python function. A tree has about a hundred thousand of them."""
 

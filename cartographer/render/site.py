@@ -14,10 +14,11 @@ from cartographer.guide.owners import Owners
 from cartographer.model.lineage import Lineage
 from cartographer.render import urls
 from cartographer.render.catalog import PART
+from cartographer.render.instances import siblings
 from cartographer.render.pages.frame import Link, Receipt, at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cartographer.model.atlas import Landmark as Rule
     from cartographer.model.change import Comparison
@@ -43,6 +44,15 @@ class Reached:
     backends: tuple[str, ...]
     operators: tuple[str, ...]  # that reach it themselves
     through: tuple[str, ...] = ()  # that reach it through another operator they call
+
+    def joined(self, rows: Sequence[Reached]) -> Reached:
+        """This place with all that reaches it or those of `rows`."""
+        rows = (self, *rows)
+        operators = {name for row in rows for name in row.operators}
+        return Reached(
+            self.name, self.path, self.line, tuple(sorted({key for row in rows for key in row.backends})), tuple(sorted(operators)),
+            tuple(sorted({name for row in rows for name in row.through} - operators)),
+        )  # fmt: skip
 
 
 _LANGUAGE = {"Python": "p", "C++": "c", "C": "c", "CUDA": "u", "Objective-C++": "m", "Metal": "m"}
@@ -148,12 +158,16 @@ class Site:
     def device_rows(self) -> list[Reached]:
         """All device kernels of the tree, also those that no chain reaches, and the device steps of chains."""
         reached = {(row.path, row.line): row for row in self.reached_by_role(DEVICE_ROLES)}
+        found = dict(reached)
         for symbols in self.catalog.symbols.values():
-            for symbol in symbols:
-                if symbol.kind in DEVICE_KINDS:
-                    row = Reached(symbol.qualname or symbol.name, symbol.path, symbol.line, (), ())
-                    reached.setdefault((symbol.path, symbol.line), row)
-        return sorted(reached.values(), key=lambda row: (row.name.rpartition("::")[2].lower(), row.name, row.path, row.line))
+            kernels = [symbol for symbol in symbols if symbol.kind in DEVICE_KINDS]
+            for symbol in kernels:
+                found.setdefault((symbol.path, symbol.line), Reached(symbol.qualname or symbol.name, symbol.path, symbol.line, (), ()))
+            for symbol, known in siblings(kernels, lambda symbol: (symbol.path, symbol.line) in reached):
+                row = found[symbol.path, symbol.line]
+                if row.name == (symbol.qualname or symbol.name):  # a macro may make several on one line
+                    found[symbol.path, symbol.line] = row.joined([reached[other.path, other.line] for other in known])
+        return sorted(found.values(), key=lambda row: (row.name.rpartition("::")[2].lower(), row.name, row.path, row.line))
 
     @cached_property
     def reached_places(self) -> tuple[tuple[str, str, int], ...]:

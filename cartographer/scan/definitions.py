@@ -348,6 +348,7 @@ class OutlineReader:
         if kind == "metal-kernel" and (host := _HOST_NAME.search(self.plain, self.head, read.name_at)) is not None:
             found.macro = ("host_name", read.name)
             found.name = found.qualname = host.group(1)
+            found.at = host.start(1)
         self.outline.found.append(found)
         return found
 

@@ -15,7 +15,7 @@ from cartographer.model.fact import Definition, MacroDefinition, MacroUse
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_HOST_NAME = re.compile(r"host_name\s*\(((?:[^()]|\([^()]*\))*)\)\s*\]\][\s\\]*(?:\[\[\s*kernel\s*\]\][\s\\]*|kernel\b[\s\\]*)?void[\s\\]+(?:kernel\b[\s\\]+)?((?:::[\s\\]*)?\w+(?:[\s\\]*::[\s\\]*\w+)*)(?:[\s\\]*<([^<>;()]*)>)?")
+_HOST_NAME = re.compile(r"host_name\s*\(((?:[^()]|\([^()]*\))*)\)\s*\]\][\s\\]*(?:\[\[\s*kernel\s*\]\][\s\\]*|kernel\b[\s\\]*)?void[\s\\]+(?:kernel\b[\s\\]+)?((?:::[\s\\]*)?\w+(?:[\s\\]*(?:::|##)[\s\\]*\w+)*)(?:[\s\\]*<([^<>;()]*)>)?")
 _GAP = re.compile(r"[\s\\]+")
 _PIECE = re.compile(r'"((?:[^"\\]|\\.)*)"|#\s*(\w+)|\b(\w+)\b')
 _PASTE = re.compile(r"[\s\\]*##[\s\\]*")
@@ -83,7 +83,7 @@ class _Made:
         body = self._bodies.get(name) or self._read(macro)
         for expression, function, template in body.named:
             if self.room > 0:
-                yield _spelled(expression, values), function, pasted(template, values)
+                yield _spelled(expression, values), pasted(function, values), pasted(template, values)
         for inner, given in body.uses:
             self.room -= 1 + len(given)
             if self.room <= 0:

@@ -28,7 +28,7 @@ def test_kernels_and_host_names() -> None:
         ("cross", 3), ("plain", 7), ("cross_float", 8), ("cross_half", 14), ("cross_int", 14)]
     assert [c.name for c in found[0].calls] == ["helper"]
     assert found[2].macro == ("host_name", "cross")
-    assert found[3].returns == "OP"
+    assert found[3].returns == "cross"
 
 
 def test_a_host_name_before_a_type_that_stands_before_the_word_kernel() -> None:
@@ -57,3 +57,15 @@ def test_metal_in_strings_keeps_its_lines() -> None:
     text = 'int a;\nstatic Library lib(R"METAL(\nkernel void k(device {0}* a) {{\n  f(a);\n}}\n)METAL");\n'
     found = scan_file("a.mm", text.encode()).definitions
     assert [(d.name, d.kind, d.line, d.end) for d in found if d.kind == "metal-kernel"] == [("k", "metal-kernel", 3, 5)]
+
+
+def test_the_line_of_a_kernel_holds_the_name_that_the_host_asks_for() -> None:
+    source = 'template <typename T>\nkernel void f(T a) {}\ntemplate\n[[host_name("f_float")]]\nkernel void\nf<float>(float a);\n'
+    found = [d for d in scan_file("a.metal", source.encode()).definitions if d.kind == "metal-kernel"]
+    assert [(d.name, d.start, d.line) for d in found] == [("f", 1, 2), ("f_float", 3, 4)]
+
+
+def test_a_template_whose_name_a_macro_pastes() -> None:
+    source = '#define ONE(OP, T) template [[host_name("index_" #OP "_" #T)]] \\\n  void kernel index_ ## OP<T>(T a)\nONE(put, half);\n'
+    (found,) = [d for d in scan_file("a.metal", source.encode()).definitions if d.kind == "metal-kernel"]
+    assert (found.name, found.returns, found.specialization) == ("index_put_half", "index_put", "half")
