@@ -220,6 +220,16 @@ class Catalog:
         return dict(found)
 
     @cached_property
+    def functions(self) -> dict[str, tuple[tuple[str, int], ...]]:
+        """The places of all functions by qualified name."""
+        found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for symbols in self.symbols.values():
+            for symbol in symbols:
+                if symbol.kind == "function":
+                    found[symbol.qualname].append((symbol.path, symbol.line))
+        return {name: tuple(places) for name, places in found.items()}
+
+    @cached_property
     def included_by(self) -> dict[str, tuple[str, ...]]:
         """The files that include or import each file."""
         found: dict[str, set[str]] = defaultdict(set)

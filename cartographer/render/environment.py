@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 _INCLUDE = re.compile(r"\{% include \"([^\"]+)\" %\}\n?")
-_BETWEEN = re.compile(r"\n(?=</?(?:table|caption|thead|tr|t[dh]|h[1-6]|figure|[oud]l|section|footer|main)\b)")  # no reader sees a line break there
+_BLOCK = r"</?(?:table|caption|thead|tr|t[dh]|h(?:[1-6]|(?=\{))|figure|[oud]l|li|p|div|details|nav|section|form|footer|main)(?=[\s>{])"
+_BETWEEN = re.compile(rf"\n(?={_BLOCK})|(?P<tag>{_BLOCK}[^<>\n]*>)\n")  # no reader sees a line break there
 
 
 class _Written(Extension):
@@ -37,7 +38,7 @@ class _Written(Extension):
     """
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:  # noqa: ARG002
-        return _BETWEEN.sub("", re.sub(r"\n\s+", "\n", _INCLUDE.sub(self._part, source)))
+        return _BETWEEN.sub(lambda found: found["tag"] or "", re.sub(r"\n\s+", "\n", _INCLUDE.sub(self._part, source)))
 
     def _part(self, include: re.Match[str]) -> str:
         assert self.environment.loader is not None

@@ -307,7 +307,7 @@ def _size(path: Path) -> int:
 def _warm(site: Site, environment: Environment) -> None:
     """Compute what all processes share before they part."""
     catalog = site.catalog
-    for shared in ("bases", "mains", "_chain_numbers", "key_of", "columns", "letters", "in_order", "nodes", "uses", "declared_in", "included_by", "part_of", "folders"):
+    for shared in ("bases", "mains", "_chain_numbers", "key_of", "columns", "letters", "in_order", "nodes", "uses", "declared_in", "included_by", "part_of", "folders", "functions"):
         getattr(catalog, shared)
     for shared in ("settle", "languages", "generated", "function_rows", "device_rows", "stub_users", "reached_places", "operator_links", "first_pages", "folder_pages"):
         getattr(site, shared)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cartographer.model.atlas import Landmark
-    from cartographer.model.operator import Operator, Registration
+    from cartographer.model.operator import Operator, Registration, Step
     from cartographer.render.site import Site
 
 
@@ -26,6 +26,7 @@ class RegistrationRow(NamedTuple):
     keys: tuple[str, ...]
     kernel: str
     where: Receipt | None
+    untold: str  # why there is no such place
     how: str
     generated: bool  # written or implied by a generator
     active: bool
@@ -71,7 +72,7 @@ def rows_of(site: Site, op: Operator, letters: dict[str, Receipt], *, brief: boo
         )  # fmt: skip
         groups.setdefault(same if registration.kernel else (*same, registration.key), []).append(registration)
     own = at(op.declared.path, 1, site.common).removesuffix("1") if brief else ""
-    return tuple([_row(site, op, group, letters, own) for group in groups.values()])
+    return tuple([_row(site, op, group, letters, own, brief) for group in groups.values()])
 
 
 def _line_of(place: Receipt | None, own: str) -> Receipt | None:
@@ -81,7 +82,7 @@ def _line_of(place: Receipt | None, own: str) -> Receipt | None:
     return Receipt(f"line {place.text.removeprefix(own)}", place.url)
 
 
-def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str, Receipt], own: str) -> RegistrationRow:
+def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str, Receipt], own: str, brief: bool) -> RegistrationRow:
     first = group[0]
     chain = op.kernels.get(first.key) if first.active else None  # the chain is that of the registration that holds
     entry = chain.steps[0] if chain and chain.steps else None
@@ -89,10 +90,12 @@ def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str,
     implied = bool(rule and first.origin in _IMPLIED)
     letter = letter_of(rule, letters) if rule and implied else ""
     kernel = first.kernel or ("lets the call fall through" if first.fallthrough else entry.symbol if entry else "")
+    where, untold = (None, "") if brief else _defined(site, op, first, entry)
     return RegistrationRow(
         keys=tuple([registration.key for registration in group]),
         kernel=kernel,
-        where=site.receipt(entry.path, entry.line) if entry else None,
+        where=where,
+        untold=untold,
         how=_HOW[first.origin],
         generated=first.origin in _IMPLIED,
         active=first.active,
@@ -102,6 +105,27 @@ def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str,
         letter=letter,
         plain=bool(letter) and first.origin is Origin.GENERATED and first.active and not (first.build or first.boxed or entry),
     )
+
+
+def _defined(site: Site, op: Operator, registration: Registration, entry: Step | None) -> tuple[Receipt | None, str]:
+    """Where the kernel of a registration is defined: where its own chain or, of an alias key, that of a key which it serves begins; else the
+    only function of that name. Or why that cannot be told.
+    """
+    kernel = registration.kernel
+    if not entry and kernel and registration.active:
+        entry = next((chain.steps[0] for chain in op.kernels.values() if chain.steps and chain.steps[0].symbol == kernel), None)
+    if entry:
+        return site.receipt(entry.path, entry.line), ""
+    if registration.fallthrough:
+        return None, "lets the call through"
+    if registration.origin in _IMPLIED:
+        return None, "written by the build"
+    if not kernel:
+        return None, "not named"
+    places = site.catalog.functions.get(kernel, ())
+    if len(places) == 1:
+        return site.receipt(*places[0]), ""
+    return None, "one of several of that name" if places else "not found here"
 
 
 def letter_of(rule: Receipt, letters: dict[str, Receipt]) -> str:

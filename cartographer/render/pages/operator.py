@@ -62,6 +62,11 @@ class Overload:
     callers: tuple[Link, ...]
     callees: tuple[Link, ...]
 
+    @property
+    def untold(self) -> str:
+        """Why kernels in the dispatch table have no place, "" when all have one."""
+        return ", ".join(dict.fromkeys(row.untold for row in self.rows if row.untold))
+
 
 @dataclass(frozen=True, slots=True)
 class OperatorPage:

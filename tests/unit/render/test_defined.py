@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The dispatch table says of each kernel where it is defined, or why that cannot be told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cartographer.model.atlas import Symbol
+from cartographer.model.location import Location
+from cartographer.model.operator import Chain, Origin, Registration, Status, Step
+from cartographer.render.loading import load
+from cartographer.render.pages import operator
+from cartographer.render.site import Site
+from cartographer.store import writer
+from cartographer.store.reader import Reader
+
+PATH = "aten/src/ATen/native/BinaryOps.cpp"
+
+
+def function(name, line):
+    return Symbol(name.rpartition("::")[2], name, "function", PATH, line, line)
+
+
+def table(small, tmp_path, *registrations):
+    """The texts of the column of places by kernel, and what the caption says of those without."""
+    chain = Chain(Status.RESOLVED, None, (Step("entry", "at::native::composed", PATH, 30),))
+    op = replace(small.OPERATORS[4], registrations=registrations, kernels={"CPU": chain})
+    symbols = (*small.SYMBOLS, function("at::native::only", 5), function("at::native::twice", 6), function("at::native::twice", 9))
+    with Reader(writer.write(small.atlas(operators=(op,), symbols=symbols), tmp_path)) as reader:
+        main = operator.build(Site(load(reader)), "op/square").view.main
+    return {row.kernel: row.where.text if row.where else None for row in main.rows}, main.untold
+
+
+def test_an_alias_key_has_the_place_where_a_key_that_it_serves_begins(small, tmp_path):
+    found, untold = table(small, tmp_path, Registration("CompositeImplicitAutograd", "at::native::composed", Origin.YAML))
+    assert found == {"at::native::composed": "BinaryOps.cpp:30"}
+    assert untold == ""
+
+
+def test_a_kernel_that_no_chain_follows_has_the_place_of_the_only_function_of_its_name(small, tmp_path):
+    found, untold = table(small, tmp_path, Registration("ZeroTensor", "at::native::only", Origin.YAML), Registration("Meta", "at::native::twice", Origin.YAML))
+    assert found == {"at::native::only": "BinaryOps.cpp:5", "at::native::twice": None}
+    assert untold == "one of several of that name"
+
+
+def test_what_has_no_place_has_a_reason(small, tmp_path):
+    place = Location(PATH, 3)
+    found, untold = table(
+        small, tmp_path, Registration("AutocastCUDA", None, Origin.LIBRARY, fallthrough=True, place=place), Registration("Meta", "at::meta::made", Origin.STRUCTURED),
+        Registration("XPU", "far::away", Origin.LIBRARY, place=place), Registration("HPU", None, Origin.LIBRARY, place=place),
+    )  # fmt: skip
+    assert set(found.values()) == {None}
+    assert untold.split(", ") == [
+        "lets the call through", "written by the build", "not found here", "not named",
+    ]  # fmt: skip
+
+
+def test_no_cell_of_the_column_is_empty(written):
+    page = (written.out / "op/mul.html").read_text()
+    rows = page[page.index('aria-label="Registrations of') :].split("</table>")[0].split("<tr")[2:]
+    assert len(rows) > 3
+    assert not [row for row in rows if "<td><td>" in row.partition("<td>")[2].partition("<td>")[2].partition("<td>")[0] + "<td>"]
+    assert any("<td>–" in row for row in rows)
+    assert "; –: " in page
