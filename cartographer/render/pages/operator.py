@@ -65,7 +65,8 @@ class Overload:
     @property
     def untold(self) -> str:
         """Why kernels in the dispatch table have no place, "" when all have one."""
-        return ", ".join(dict.fromkeys(row.untold for row in self.rows if row.untold))
+        *found, last = dict.fromkeys(row.untold for row in self.rows if row.untold) or ("",)
+        return f"{', '.join(found)} or {last}" if found else last
 
 
 @dataclass(frozen=True, slots=True)
