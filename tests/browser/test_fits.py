@@ -44,7 +44,7 @@ def long_names(small, tmp_path_factory):
     entry = FileEntry(path, "0" * 40, 9, "C++", 20_000)
     generated = GeneratedFile(f"{NAME}_functions.cpp", path, 12345, path, 1, "Methods.")
     paths = (*made.paths, path, *(file.path for file in files))
-    atlas = replace(made, operators=(first, *made.operators[1:]), files=(*made.files, entry, *files), stubs=(stub,), generated=(generated,), paths=tuple(sorted(paths)))
+    atlas = replace(made, operators=(first, *made.operators[1:]), files=(*made.files, entry, *files), stubs=(stub, *(replace(stub, name=f"at::native::{NAME}_{n:03}_stub") for n in range(200))), generated=(generated,), paths=tuple(sorted(paths)))
     folder = tmp_path_factory.mktemp("long")
     with Reader(writer.write(atlas, folder)) as reader:
         write_site(reader, folder, SilentProgress(), processes=1)
@@ -59,6 +59,7 @@ def test_tables_of_names_fit(browser, long_names, address):
         assert browser.run("[...document.querySelectorAll('.scroll')].map(s => s.scrollWidth - s.clientWidth)") == [0], width
         assert browser.run("[...document.querySelectorAll('thead th')].filter(th => th.scrollWidth > th.clientWidth).length") == 0 or width == 390
         assert browser.run(_TORN) == [], width
+        assert browser.run("document.documentElement.scrollWidth - innerWidth") <= 0, width
 
 
 def test_numbers_on_the_treemap_are_whole_or_not_there(browser, long_names):
