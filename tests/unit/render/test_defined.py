@@ -21,14 +21,20 @@ def function(name, line):
     return Symbol(name.rpartition("::")[2], name, "function", PATH, line, line)
 
 
-def table(small, tmp_path, *registrations):
-    """The texts of the column of places by kernel, and what the caption says of those without."""
+def rows(small, tmp_path, *registrations, more=()):
+    """The rows of the table, and what its caption says of those without a place."""
     chain = Chain(Status.RESOLVED, None, (Step("entry", "at::native::composed", PATH, 30),))
     op = replace(small.OPERATORS[4], registrations=registrations, kernels={"CPU": chain})
-    symbols = (*small.SYMBOLS, function("at::native::only", 5), function("at::native::twice", 6), function("at::native::twice", 9))
+    symbols = (*small.SYMBOLS, *more, function("at::native::only", 5), function("at::native::twice", 6), function("at::native::twice", 9))
     with Reader(writer.write(small.atlas(operators=(op,), symbols=symbols), tmp_path)) as reader:
         main = operator.build(Site(load(reader)), "op/square").view.main
-    return {row.kernel: row.where.text if row.where else None for row in main.rows}, main.untold
+    return main.rows, main.untold
+
+
+def table(small, tmp_path, *registrations):
+    """The texts of the column of places by kernel, and what the caption says of those without."""
+    found, untold = rows(small, tmp_path, *registrations)
+    return {row.kernel: row.where.text if row.where else None for row in found}, untold
 
 
 def test_an_alias_key_has_the_place_where_a_key_that_it_serves_begins(small, tmp_path):
@@ -41,6 +47,16 @@ def test_a_kernel_that_no_chain_follows_has_the_place_of_the_only_function_of_it
     found, untold = table(small, tmp_path, Registration("ZeroTensor", "at::native::only", Origin.YAML), Registration("Meta", "at::native::twice", Origin.YAML))
     assert found == {"at::native::only": "BinaryOps.cpp:5", "at::native::twice": None}
     assert untold == "one of several of that name"
+
+
+def test_a_function_of_the_same_name_in_another_language_is_no_kernel(small, tmp_path):
+    """`all_to_all_single_autograd` is registered in C++, and wrapped in Python under its own name."""
+    wrapper = Symbol("only_wrapped", "only_wrapped", "function", "torch/_functional.py", 4, 4)
+    found, untold = rows(
+        small, tmp_path, Registration("Autograd", "only_wrapped", Origin.LIBRARY, place=Location(PATH, 3)), Registration("XPU", "only_wrapped", Origin.PYTHON, place=Location("torch/_functional.py", 2)), more=(wrapper,),
+    )  # fmt: skip
+    assert [row.where.text if row.where else None for row in found] == [None, "_functional.py"]
+    assert untold == "not found here"
 
 
 def test_what_has_no_place_has_a_reason(small, tmp_path):
