@@ -76,8 +76,8 @@ class Requests:
 
         def look(variable: str) -> Iterable[Text]:
             settings = variables.settings(variable)
-            if len(settings) < 2:
-                return [(setting.text, ()) for setting in settings]
+            if len(settings) < 2:  # one that declares nothing may be under a condition, and the variable begin with something else
+                return [(setting.text, ()) for setting in settings if setting.declares]
             around = [next((c.conditions for c in calls if setting.holds(c.line) and c.name in setting.text), None) for setting in settings]
             return [] if None in around else [(s.text, _outside(s.text, c or ())) for s, c in zip(settings, around, strict=True)]
 

@@ -55,6 +55,7 @@ class Setting(NamedTuple):
     text: str
     first: int
     last: int
+    declares: bool  # it stands in the declaration, so that there is no other value before
 
     def holds(self, line: int) -> bool:
         """Whether a line is one of it."""
@@ -125,7 +126,12 @@ class Variables:
         if not _NAME(name) or re.search(rf"(?<![\w.>]){name}\s*\+=", self.text):
             return []
         found = re.finditer(rf"(?<![\w.>]){name}\s*=(?!=)\s*([^;]*);", self.text)
-        return [Setting(m[1], self._line(m.start(1)), self._line(m.end(1))) for m in found]
+        return [Setting(m[1], self._line(m.start(1)), self._line(m.end(1)), self._declares(m.start())) for m in found]
+
+    def _declares(self, at: int) -> bool:
+        """Whether a type, or `auto`, stands on the same line before the name that begins at a place."""
+        found = _TYPE_BEFORE.search(self.text, self._line_before(at), at)
+        return found is not None and (found[2] == "auto" or found[2] not in _KEYWORDS)
 
     @cached_property
     def assigned(self) -> dict[str, str]:

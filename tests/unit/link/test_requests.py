@@ -68,6 +68,13 @@ def test_a_name_that_is_set_in_several_places_is_each_under_its_conditions():
     assert sorted(parts(body)) == [("sum_any_float", "!(ordered)", "9"), ("sum_inner_float", "ordered && inner", "9"), ("sum_outer_float", "ordered && !(inner)", "9")]
 
 
+def test_what_is_set_once_and_not_where_it_is_declared_may_be_what_it_was_before():
+    body = ('Tensor& g_mps(Tensor& self) {\n  std::string how("dense");\n  if (far) {\n    how = "strided";\n  }\n  const auto size = wide ? "64bit" : "32bit";\n'
+            '  auto state = lib.getPipelineStateForFunc("fill_" + how + "_" + size);\n}\n')  # fmt: skip
+    assert ("fill_dense_32bit", "!(wide)", "8") in parts(body)
+    assert ("fill_strided_32bit", "!(wide)", "7") in parts(body.replace('how("dense")', 'how = "strided"').replace('    how = "strided";\n', ""))
+
+
 def test_what_one_request_writes_is_no_part_of_another():
     body = ('static void run(const Tensor& self, const std::string& name) {\n  if (self.is_complex()) {\n    state = lib.getPipelineStateForFunc(fmt::format("{}_complex_{}", name, type(self)));\n  } else {\n'
             '    state = lib.getPipelineStateForFunc(fmt::format("{}_any_{}", name, type(self)));\n  }\n}\nTensor& g_mps(Tensor& self) {\n  run(self, "sum");\n}\n')  # fmt: skip
