@@ -70,8 +70,8 @@ def where(reader: Reader, text: str, backend: str | None = None) -> Where | Back
         raise not_found(reader, text)
     if chosen is None and named.key in {*reader.lookup.backends(), *reader.lookup.dispatch_keys()}:
         chosen = named.key
-    if named.node and (told := {limits(reader.operator(name)).get(named.node, "") for name in named.names} - {""}):
-        named = replace(named, said=f"{named.said}, for {' or '.join(sorted(told))}{' alone' if told != {NEVER} else ''}")
+    if named.node:
+        named = replace(named, said=f"{named.said}{_limit(reader, named)}")
     whole = [reader.routes(name) for name in named.names]
     fetched = None if chosen is None else elsewhere.of_keys(reader, (chosen,)).get(device_of_key(chosen))
     return Where(text, named, _descents(whole, chosen, fetched), chosen, fetched)
@@ -91,6 +91,15 @@ def backend_called(reader: Reader, text: str) -> str:
         if key.lower() == text.lower().removeprefix("kernel."):
             return key
     raise UsageError(f"no dispatch key of this atlas is called {text!r}", hint=f"it has kernels for {', '.join(in_order(known))}" if known else None)
+
+
+def _limit(reader: Reader, named: operators.Named) -> str:
+    """For which tensors alone a Node is recorded; "" where some operator records it for all."""
+    told = {limits(reader.operator(name)).get(named.node, "") for name in named.names}
+    if "" in told:
+        return ""
+    some = told - {NEVER}
+    return f", for {' or '.join(sorted(some))} alone" if some else f", for {NEVER}"
 
 
 def not_found(reader: Reader, text: str) -> NotFound:

@@ -50,11 +50,14 @@ def lead_of(operators: Sequence[Operator], main: Operator) -> tuple[str, ...]:
     composed, default = ([key for key in DENSE if main.dispatch.get(key) in outcomes] for outcomes in (COMPOSED, ("default backend kernel",)))
     if own and not any(r.key in _DEFAULTS and r.origin is Origin.YAML for r in main.registrations):
         default = []  # written by the build: it calls the form that has the kernels
+    raising = all(key in main.kernels and main.kernels[key].only_raises for key in composed or default)
     served = _and(composed or default) if own else _all_but([*others, *_unserved(main)])
     words = [f"{count} overloads." if count > 1 else "One overload."]
     if own:
         words.append(f"Computed by kernels of its own for {_and(own)}.")
-    if composed:
+    if (composed or default) and raising:
+        words.append(f"One function that only raises an error stands for {served}.")
+    elif composed:
         words.append(f"Composed of other operators{' for' if own else ': one function for'} {served}.")
     elif default:
         words.append(f"{'A default kernel' if own else 'One default kernel'} serves {served}.")

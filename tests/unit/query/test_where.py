@@ -392,3 +392,15 @@ def test_a_node_is_said_to_be_recorded_where_it_is(tmp_path, outcomes, said):
     writer.write(replace(sample_atlas.atlas(), operators=(made,)), tmp_path)
     with Reader(tmp_path) as reader:
         assert where(reader, "SpinBackward0", "CUDA").named.said == f"operators that record the autograd Node SpinBackward0{said}"
+
+
+def test_a_node_that_one_operator_records_for_all_tensors_has_no_limit(tmp_path):
+    first, second = (replace(op, autograd=Autograd(("SpinBackward0",), None)) for op in sample_atlas.operators()[:2])
+    ways = (("autograd kernel", "autograd kernel"), ("autograd kernel", "math kernel"), ("math kernel", "math kernel"))
+    everywhere, limited, never = ({"AutogradCPU": cpu, "AutogradCUDA": cuda} for cpu, cuda in ways)
+    for number, (one, other, said) in enumerate([(everywhere, limited, ""), (never, limited, ", for CPU alone"), (never, never, ", for no tensor")]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        writer.write(replace(sample_atlas.atlas(), operators=(replace(first, dispatch=one), replace(second, dispatch=other))), folder)
+        with Reader(folder) as reader:
+            assert where(reader, "SpinBackward0", "CUDA").named.said == f"operators that record the autograd Node SpinBackward0{said}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from cartographer.model.location import Location
-from cartographer.model.operator import Autograd, Chain, Operator, Origin, Registration, Status
+from cartographer.model.operator import TO_OVERRIDE, Autograd, Chain, Operator, Origin, Registration, Status, Step
 from cartographer.render.catalog import main_of
 from cartographer.render.pages.passport import lead_of
 
@@ -35,6 +35,17 @@ def test_a_composite_operator_is_one_though_a_further_backend_has_a_kernel_of_it
                   kernels={key: Chain(Status.RESOLVED) for key in ("CPU", "CUDA", "Metal")})  # fmt: skip
     assert " ".join(lead_of([op], op)) == "One overload. Composed of other operators: one function for all backends but Metal."
     assert " ".join(lead_of([op], replace(op, dispatch={"CPU": "missing", "Metal": "kernel"}))) == "One overload. Computed by kernels of its own for Metal."
+
+
+def test_an_error_serves_no_backend():
+    """`convolution_overrideable`: a default kernel that tells backends to override it, and XPU does."""
+    error, own = Chain(Status.RESOLVED, None, (Step("entry", "turn", "x", 1, TO_OVERRIDE),)), Chain(Status.RESOLVED)
+    op = Operator("aten::turn", "aten::turn(Tensor self) -> Tensor", Origin.YAML, Location("x", 1), dispatch={"CPU": "default backend kernel", "CUDA": "default backend kernel", "XPU": "kernel"},
+                  kernels={"CPU": error, "CUDA": error, "XPU": own}, registrations=(Registration("CompositeExplicitAutograd", "turn", Origin.YAML),))  # fmt: skip
+    assert " ".join(lead_of([op], op)[1:]) == "Computed by kernels of its own for XPU. One function that only raises an error stands for CUDA and CPU."
+    composed = replace(op, dispatch={"CPU": "math kernel", "CUDA": "math kernel"}, kernels={"CPU": error, "CUDA": error})
+    assert " ".join(lead_of([composed], composed)[1:]) == "One function that only raises an error stands for all backends."
+    assert " ".join(lead_of([composed], replace(composed, kernels={"CPU": error, "CUDA": own}))[1:]) == "Composed of other operators: one function for all backends."
 
 
 def _lead(dispatch: dict[str, str], registrations: tuple[Registration, ...] = (), nodes: tuple[str, ...] = ()) -> str:
