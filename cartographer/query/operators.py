@@ -257,7 +257,7 @@ def _wrapper(lookup: Lookup, text: str) -> Named | None:
     """at::(anonymous namespace)::wrapper_CUDA_add_Tensor(...): what the build writes around a kernel and registers"""
     name = qualified.scope_of(text)
     key, names = qualified.wrapped(lookup, name.removeprefix("at::"))
-    said = f"the function of {' or '.join(names)} that the build writes for {key} around the kernel (torchgen/dest/register_dispatch_key.py)"
+    said = f"the function of {' or '.join(names)} that the build writes for {key} around the kernel ({lookup.wrapper_writer()})"
     return Named(said, names, exact=len(names) == 1, key=key) if names else None
 
 

@@ -57,7 +57,7 @@ def is_sentence(text: str) -> bool:
 def to_search(text: str) -> str:
     """The longest part of a message that holds neither number nor quoted name: so it stands in the code that puts the message together."""
     parts = re.split(r"^\w*(?:Error|Exception|Warning):|\d[\w.]*|['\"`\[\](){}<>%:;.]+|\s{2,}", text)
-    return max((part.strip(" ,") for part in parts), key=len)
+    return max((part.strip(" ,-") for part in parts), key=len)
 
 
 def search_command(text: str) -> str:

@@ -126,11 +126,11 @@ def not_found(reader: Reader, text: str) -> NotFound:
 def _of_a_sentence(text: str) -> str:
     """What helps with an error message: its text is in no atlas, but in the source, whose lines an atlas knows."""
     told = [f"search a clone of the source for it: {qualified.search_command(text)}",
-            "(a message is put together there: leave out numbers and names), then ask for the place: cartographer where PATH:LINE"]  # fmt: skip
+            "(a message is put together there: leave out numbers and names), then ask for the place: cartographer where PATH:LINE"] if qualified.to_search(text) else []  # fmt: skip
     words = text.split()
     if len(words) <= _FEW_WORDS and all(word.isidentifier() for word in words):
         told.insert(0, f"what has these words in its name: cartographer search {' '.join(words)}")
-    return "\n".join(told)
+    return "\n".join(told) or "ask for one name, or for a place: cartographer where PATH:LINE"
 
 
 def main_step(steps: Sequence[Step]) -> Step | None:

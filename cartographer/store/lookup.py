@@ -106,6 +106,11 @@ class Lookup:
         """The keys for which the build writes wrappers around kernels, those of composites too, sorted by name."""
         return self._names(f"SELECT DISTINCT k.text FROM registration r JOIN word k ON k.id = r.key_word JOIN word w ON w.id = r.rule_word WHERE {_WRITTEN} ORDER BY k.text")
 
+    def wrapper_writer(self) -> str:
+        """The file of the generator that writes these wrappers in this release; "" where none is known."""
+        found = self._names(f"SELECT w.text FROM registration r JOIN word w ON w.id = r.rule_word WHERE {_WRITTEN} LIMIT 1")
+        return found[0].rpartition(", ")[2].rpartition(":")[0] if found else ""
+
     def by_wrapper(self, key: str, name: str) -> tuple[str, ...]:
         """The operators whose wrapper for this key is called so: C++ name and overload where the rule is that of structured ones, else overload and C++ name."""
         rules = self._names("SELECT DISTINCT w.text FROM registration r JOIN word w ON w.id = r.rule_word WHERE r.origin = 'structured' AND w.text <> ''")

@@ -52,6 +52,7 @@ def test_a_declaration_is_none(text):
 def test_what_to_search_for():
     assert qualified.search_command("RuntimeError: The size of a (3) must match the size of tensor b (4)") == "git grep -nF 'must match the size of tensor b'"
     assert qualified.search_command("it's `x` in one") == "git grep -nF 'in one'"
+    assert qualified.search_command("3 --all of them") == "git grep -nF 'all of them'"  # a dash would begin an option
 
 
 def test_a_sentence_is_no_symbol(reader):
@@ -61,6 +62,12 @@ def test_a_sentence_is_no_symbol(reader):
     assert caught.value.message == "'expected something of add_kernel here' is a text of several words, no name"
     assert "git grep -nF 'expected something of add_kernel here'" in caught.value.hint
     assert "cartographer search caching allocator" in _hint(reader, "caching allocator")
+
+
+def test_a_sentence_without_words_is_not_searched_for(reader):
+    """`git grep ''` finds all there is."""
+    assert qualified.to_search("1 2 3") == ""
+    assert _hint(reader, "1 2 3") == "ask for one name, or for a place: cartographer where PATH:LINE"
 
 
 def _hint(reader, text):
@@ -117,6 +124,15 @@ def test_wrappers_that_the_build_writes(wrapped, name, operator, key):
     assert isinstance(found, Where)
     assert (found.named.names, found.named.key) == ((operator,), key)
     assert found.backend == (None if key.startswith("Composite") or key == "SparseCPU" else key)  # those are no columns of this table
+
+
+def test_the_generator_that_writes_a_wrapper_is_that_of_the_release(tmp_path):
+    """It was tools/codegen/ before torchgen."""
+    op = sample_atlas.operators()[0]
+    made = replace(op, registrations=(Registration("CUDA", "at::native::add", Origin.YAML, rule=f"{sample_atlas.YAML}:30, tools/codegen/dest/register_dispatch_key.py:12"),))
+    writer.write(replace(sample_atlas.atlas(), operators=(made,)), tmp_path)
+    with Reader(tmp_path) as reader:
+        assert where(reader, "wrapper_CUDA_Tensor_add").named.said.endswith("around the kernel (tools/codegen/dest/register_dispatch_key.py)")
 
 
 @pytest.mark.parametrize("name", ["wrapper_CPU_add_Tensor", "wrapper_CUDA_Tensor_add", "wrapper_SparseCPU_add_Tensor", "wrapper_add_Tensor", "c10::wrapper_CUDA_add_Tensor"])
