@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cartographer.expand.tokens import tokenize
+from cartographer.model.fact import ALTERNATIVES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,9 +42,6 @@ def combined(answers: list[bool | None]) -> bool | None:
     return None if any(a is None for a in answers) else True
 
 
-_WORDS = {"and": "&&", "or": "||", "not": "!"}  # of C++, for signs
-
-
 class _Reader:
     """A precedence climber over the tokens of one condition."""
 
@@ -58,7 +56,7 @@ class _Reader:
 
     def _peek(self) -> str:
         text = self._tokens[self._at].text if self.left() else ""
-        return _WORDS.get(text, text)
+        return ALTERNATIVES.get(text, text)
 
     def _next(self) -> str:
         text = self._peek()

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+ALTERNATIVES = {"and": "&&", "or": "||", "not": "!"}  # C++'s words for signs, in conditions
+
 
 class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One use of a name inside a function body.

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 
+from cartographer.model.fact import ALTERNATIVES
+
 _TOKEN = re.compile(r"\|\||&&|!(?!=)|[()]|[^\s()|&!]+(?:\s*[<>=!]=?\s*[^\s()|&!]+)*|[|&]|!=")
 _ELSEWHERE = re.compile(
     r"ROCM|HIP|MSC_VER|WIN32|_WIN|ANDROID|MOBILE|XPLAT|FBCODE|__APPLE__|TARGET_OS|EMSCRIPTEN|(?i:aarch64)|ARM|__arm|NEON|SVE|KLEIDIAI|MKLDNN_ACL"
     r"|VSX|ZVECTOR|POWERPC|__powerpc|__PPC|S390|__s390|__riscv|__loongarch|MINGW|CYGWIN|^0$",
 )
 
-_WORDS = {"and": "&&", "or": "||", "not": "!"}  # of C++, for signs
-_WORD = re.compile(r"\b(?:and|or|not)\b")
+_WORD = re.compile(rf"\b(?:{'|'.join(ALTERNATIVES)})\b")
 
 
 def negated(condition: str) -> str:
@@ -26,7 +27,7 @@ def negated(condition: str) -> str:
 
 def holds_on_main_build(condition: str) -> bool:
     """Guess whether a condition holds, the same for equal texts: names of other platforms are false, all other tests true."""
-    tokens = _TOKEN.findall(_WORD.sub(lambda m: _WORDS[m[0]], condition[:500]))
+    tokens = _TOKEN.findall(_WORD.sub(lambda m: ALTERNATIVES[m[0]], condition[:500]))
     value, _ = _either(tokens, 0, 0)
     return value
 
