@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cartographer.link.stubs import StubRegistration
 
 ASIDE = 30.0  # what a way costs more that a condition sends to another device
-KEPT = 14  # ways kept for each function
+KEPT = 14  # ways kept for each function, those to one kernel counted once
 CALLED = 60  # operator calls kept for each function
 _NAMES = re.compile(r"(?<![\w.>])[A-Za-z_]\w*")
 _TO_CPU = re.compile(r"(?:\.|->)(?:cpu\(\)|to\()")
@@ -63,6 +63,11 @@ class Way(NamedTuple):
     def end(self) -> tuple[str, str, int, str]:
         """The key of where a way ends: two ways with the same end are one."""
         return (self.site.kind, self.site.path, self.site.line, self.site.name if self.site.kind == "stub" else "".join(self.site.texts))
+
+    @property
+    def runs(self) -> tuple[object, ...]:
+        """What runs at the end: a kernel that is launched in many places, as in each case of a `switch`, is one."""
+        return self.site.targets if self.site.kind == "launch" and self.site.targets else self.end
 
 
 class OperatorCall(NamedTuple):
@@ -180,11 +185,13 @@ def best(ways: list[Way]) -> tuple[Way, ...]:
         return tuple(ways)
     ways.sort(key=lambda way: way.cost + LATER if way.site.unusual else way.cost)
     kept: dict[tuple[str, str, int, str], Way] = {}
+    runs: set[tuple[object, ...]] = set()
     for way in ways:
         known = kept.get(way.end)
         if known is None:
-            if len(kept) < KEPT:
+            if len(runs) < KEPT or way.runs in runs:
                 kept[way.end] = way
+                runs.add(way.runs)
         elif known.site.conditions and way.cost < known.cost + ASIDE / 2:
             joined = either(known.site.conditions, way.site.conditions)
             if is_rare(known.site.conditions) or not is_rare(way.site.conditions) or len(joined) < len(known.site.conditions):

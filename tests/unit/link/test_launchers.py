@@ -56,6 +56,28 @@ void f_cuda(const Tensor& self) {
     assert [(s.symbol.rpartition("::")[2], s.branch) for s in maker.chain(f, "CUDA").steps if s.role == "device"] == [("lambda", ""), ("with_index", "")]
 
 
+def test_a_kernel_launched_in_each_case_of_a_switch_leaves_room_for_others():
+    cases = "".join(f"      case {n}: by_registers<{n}><<<8, 64>>>(n); break;\n" for n in range(16))
+    files = {N + "cuda/F.cu": f"""namespace at::native {{
+template <int count> __global__ void by_registers(int n) {{}}
+template <typename T> __global__ void spatial(int n) {{}}
+void f_cuda(const Tensor& self) {{
+  if (inner_size == 1) {{
+    switch (count) {{
+{cases}    }}
+  }} else if (!widened) {{
+    spatial<T><<<8, 64>>>(n);
+  }} else {{
+    spatial<A><<<8, 64>>>(n);
+  }}
+}}
+}}
+"""}
+    f = operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda")
+    maker, _ = made(files, f)
+    assert {s.symbol.rpartition("::")[2]: s.branch for s in maker.chain(f, "CUDA").steps}["spatial"] == "!(inner_size == 1)"
+
+
 def test_the_function_that_runs_a_graphs_block_is_a_step():
     runner = "static void unary_op(const Tensor& self, UnaryOpBlock block) {\n  runMPSGraph(stream, graph, block);\n}\n"
     direct = "void f_mps(const Tensor& self) {\n  unary_op(self, ^MPSGraphTensor*(MPSGraph* mpsGraph, MPSGraphTensor* x) {\n    return [mpsGraph sinWithTensor:x name:nil];\n  });\n}\n"
