@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MORE = "…"  # the alternatives for which there was no room
+_MANY = 16  # alternatives that are compared
 _STEP = re.compile(r"""["'(\[{)\]}]|\|\||&&""")
 _Term = tuple[str, bool]  # what is said, and whether it is denied
 _Sides = list[dict[_Term, str]]  # each alternative's terms, with their texts
@@ -22,11 +23,10 @@ def simplified(condition: str, bare: Callable[[str], _Term]) -> str:
     sides: _Sides = [{bare(term): term for term in split(side, "&&")} for side in split(condition, "||")]
     more = [side for side in sides if list(side.values()) == [_MORE]]
     sides = [side for side in sides if side not in more]
-    before = None
-    while before != sides and all(sides):
-        before = sides
-        sides = _absorbed(_shortened(sides))
-    return " || ".join(" && ".join(side.values()) for side in (*sides, *more[:1])) if all(sides) else ""
+    sides = _fewest(sides)
+    if not all(sides) or not all(_fewest(_spread(sides, bare))):
+        return ""
+    return " || ".join(" && ".join(text if said[1] or text[0] != "!" else said[0] for said, text in side.items()) for side in (*sides, *more[:1]))
 
 
 def split(text: str, sign: str) -> list[str]:
@@ -46,6 +46,30 @@ def split(text: str, sign: str) -> list[str]:
             parts.append(text[start : match.start()].strip())
             start = match.end()
     return [*parts, text[start:].strip()]
+
+
+def _fewest(sides: _Sides) -> _Sides:
+    """The alternatives without what the others imply; one without terms always holds."""
+    before = None
+    while before != sides and all(sides):
+        before = sides
+        sides = _absorbed(_shortened(sides))
+    return sides
+
+
+def _spread(sides: _Sides, bare: Callable[[str], _Term]) -> _Sides:
+    """The alternatives with those inside brackets as their own: `a && (b || c)` as `a && b` and `a && c`; as they are where that makes too many."""
+    found: _Sides = []
+    for side in sides:
+        made: _Sides = [{}]
+        for (said, denied), text in side.items():
+            inner = split(text[1:-1], "||") if text[0] == "(" and not denied and split(text, "||") == [text] else []
+            terms = [{bare(t): t for t in split(part, "&&")} for part in inner if part != _MORE] if len(inner) > 1 else [{(said, denied): text}]
+            made = [{**one, **other} for one in made for other in terms]
+            if len(found) + len(made) > _MANY:
+                return sides
+        found += made
+    return found
 
 
 def _shortened(sides: _Sides) -> _Sides:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cartographer.link.arguments import first_member, split_template
 from cartographer.link.bodies import NOWHERE, SCHEMA, SWITCH
 from cartographer.link.bound import Binder, left, template_names
-from cartographer.link.conditions import either, together
+from cartographer.link.conditions import together
 from cartographer.link.constants import Constants
 from cartographer.link.device import (
     CPU_LOOPS,
@@ -26,6 +26,7 @@ from cartographer.link.device import (
     device_named,
     library,
 )
+from cartographer.link.either import either
 from cartographer.link.expansions import Expansions
 from cartographer.link.handed import Handed, general
 from cartographer.link.hierarchy import is_method
@@ -165,8 +166,7 @@ class CallGraph:
             return spot.conditions
         name = parameters[number]
         calls = [s.conditions for s in self.bodies.of(target).spots if s.call.name == name or name in s.call.arguments]
-        bound = self.binder.of(spot.call, spot.inside, target)
-        known = [conditions for c in calls if (conditions := left(c, bound)) is not None]
+        known = [told for bound in (self.binder.of(spot.call, spot.inside, target),) for c in calls if (told := left(c, bound)) is not None]
         if not known:
             return None if calls else spot.conditions
         return together(spot.conditions, reduce(either, known))

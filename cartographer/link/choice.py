@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import either, is_rare, negation, of_few_types, on_other_side, rarity
+from cartographer.link.conditions import is_rare, negation, of_few_types, on_other_side, rarity
 from cartographer.link.costs import ALONE, FORMER, LATER, is_former
 from cartographer.link.defaults import asked_for, by_default, parameter_names
 from cartographer.link.index import is_source
@@ -19,8 +19,8 @@ from cartographer.link.usual import UNUSUAL
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cartographer.link.conditions import Conditions
     from cartographer.link.index import Defined
+    from cartographer.link.sites import Site
     from cartographer.link.ways import OperatorCall, Way
     from cartographer.model.operator import Operator
 
@@ -116,11 +116,11 @@ def _in_library(stub: Way, ways: list[Way]) -> Way | None:
 
 def _joined(ways: list[Way]) -> list[Way]:
     """Ways on which the same runs stand under the conditions of either: both sides of an `if` may launch one kernel."""
-    conditions: dict[tuple[object, ...], Conditions] = {}
+    joined: dict[tuple[object, ...], Site] = {}
     for way in ways:
         what = _what(way)
-        conditions[what] = either(conditions[what], way.site.conditions) if what in conditions else way.site.conditions
-    return [w if (c := conditions[_what(w)]) == w.site.conditions else w._replace(site=w.site._replace(conditions=c)) for w in ways]
+        joined[what] = joined[what].reached_as(way.site) if what in joined else way.site
+    return [w._replace(site=w.site.reached(one.conditions, one.all_conditions)) if (one := joined[_what(w)]) is not w.site else w for w in ways]
 
 
 def _same_words(way: Way, own: frozenset[str], *, named: bool) -> float:

@@ -11,7 +11,6 @@ from cartographer.link.alternatives import simplified, split
 from cartographer.link.device import atom_holds
 from cartographer.model.backend import LAYOUTS
 from cartographer.scan.conditions import holds_on_main_build, negated
-from cartographer.scan.uses import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,11 +19,9 @@ if TYPE_CHECKING:
 
 Conditions = tuple[str, ...]  # all of them hold; outermost first
 
-_AND = " && "
+AND = " && "
 MOST = 9  # conditions kept; the outermost go first
 UNLIKELY = "C10_UNLIKELY"
-_CUT = 100
-_OR_MORE = " || …"  # or under other conditions, for which there is no room
 _LENGTH = 180  # of what a step shows
 CASE = 1.5  # what a way costs more that a `switch` chooses
 CHOSEN = 0.02  # the same where all ways are such
@@ -84,11 +81,6 @@ def on_other_side(one: Iterable[str], other: Conditions) -> bool:
     return any(opposed(c, d) for c in one for d in other)
 
 
-def _cover(one: str, other: str) -> bool:
-    """Whether one of two conditions, or of those that they join, holds where another does not: together they always hold."""
-    return any(opposed(a, b) for a in one.split(" || ") for b in other.split(" || "))
-
-
 def around(call: Call, exits: Iterable[Exit], alternatives: frozenset[str]) -> Conditions:
     """The conditions around a call: those of `#if`, the negated ones under which the function was left before, and those of its own blocks.
     Early exits count only where something else runs under them: not where there is nothing to do, nor on other
@@ -121,27 +113,6 @@ def together(outer: Conditions, inner: Conditions) -> Conditions:
     return tuple(dict.fromkeys((*outer, *inner)))[-MOST:] if outer and inner else outer or inner
 
 
-def either(one: Conditions, other: Conditions) -> Conditions:
-    """The conditions of what is reached in two ways: those that both lists have, and the rest joined by `||`, unless the two rests together
-    always hold. Where that would be too long, the first way's conditions are shown as one case of several.
-    """
-    if one == other or not one or not other:
-        return one and other
-    both = tuple(c for c in one if c in other)
-    rest, others = [c for c in one if c not in both], [c for c in other if c not in both]
-    if not rest or not others or (len(rest) == len(others) == 1 and _cover(rest[0], others[0])) or opposed(_AND.join(rest), _AND.join(others)):
-        return both
-    joined = f"{_AND.join(rest)} || {_AND.join(others)}"
-    if len(joined) > _CUT:
-        joined = cut(_AND.join(rest).removesuffix(_OR_MORE), _CUT) + _OR_MORE
-    return (*both, joined)
-
-
-def is_cut(conditions: Conditions) -> bool:
-    """Whether conditions are shown as one case of several, for which there was no room."""
-    return any(condition.endswith(_OR_MORE) for condition in conditions)
-
-
 @lru_cache(maxsize=65536)
 def text(conditions: Conditions) -> str:
     """The text in which a step shows conditions; when they are too long, negated ones are left out first, then the outermost."""
@@ -151,18 +122,7 @@ def text(conditions: Conditions) -> str:
     shown = list({_NOT_IN_BRACKETS.sub(r"!(\1)", c): c for c in shown}.values())
     while len(shown) > 1 and sum(map(len, shown)) > _LENGTH:
         del shown[next((n for n, c in enumerate(shown[:-1]) if c.startswith("!")), 0)]
-    return _AND.join(f"({c})" if "||" in c and len(shown) > 1 and not negation(c) else c for c in shown)
-
-
-def either_text(one: str, other: str) -> str:
-    """Like `either`, for conditions as steps show them."""
-    return text(either(_as_shown(one), _as_shown(other))) if one and other else ""
-
-
-def _as_shown(shown: str) -> Conditions:
-    """The conditions in a text that a step shows, each as it was before it got brackets there."""
-    parts = (shown,) if len(split(shown, "||")) > 1 else split(shown, "&&")
-    return tuple(p[1:-1] if p.startswith("(") and closing(p, 0) == len(p) - 1 else p for p in parts)
+    return AND.join(f"({c})" if "||" in c and len(shown) > 1 and not negation(c) else c for c in shown)
 
 
 @lru_cache(maxsize=65536)
@@ -246,7 +206,7 @@ def _of_elements(condition: str) -> bool | None:
 
 def few(condition: str) -> bool | None:
     """True when a condition asks for fewer elements than most tensors have, False when it asks for more, None when it does neither."""
-    found = [_of_size(part) for part in condition.split(_AND)]
+    found = [_of_size(part) for part in condition.split(AND)]
     return None if (True in found) is (False in found) else True in found
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from cartographer.link.conditions import around, either, together
+from cartographer.link.conditions import around, together
+from cartographer.link.either import either
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

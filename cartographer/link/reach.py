@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from cartographer.link.bound import left
 from cartographer.link.composed import filled
 from cartographer.link.conditions import (
-    either,
     never,
     opposite,
     rule_out,
@@ -23,6 +22,7 @@ from cartographer.link.conditions import (
 )
 from cartographer.link.costs import ALONE, continued, detour, is_check, of_all_types, order
 from cartographer.link.device import NEVER, answers
+from cartographer.link.either import either
 from cartographer.link.generic import is_generic
 from cartographer.link.plain import loops_over_elements, on_exits
 from cartographer.link.sites import PLAIN

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.link.conditions import text, together
 from cartographer.link.device import NEVER
+from cartographer.link.either import either
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,11 +62,29 @@ class Site(NamedTuple):
     host: bool = False  # a stub that is called for the CPU by its name, with tensors that are brought there
     unusual: bool = False  # most people's calls do not get to it
     pattern: str = ""  # the name of a Metal kernel, with fields for what cannot be told, as far as parameters of the function are part of it
+    rarely: Conditions | None = None  # all under which it is reached, where `conditions` are those of most tensors alone
+
+    @property
+    def all_conditions(self) -> Conditions:
+        """The conditions of the call for any tensors, those included that few people have."""
+        return self.conditions if self.rarely is None else self.rarely
 
     @property
     def branch(self) -> str:
         """The conditions of the call, in the text in which a step shows them."""
-        return text(self.conditions)
+        return text(self.all_conditions)
+
+    def reached(self, usual: Conditions, every: Conditions) -> Site:
+        """The same site under other conditions: those of most tensors, and all under which it is reached."""
+        return self._replace(conditions=usual, rarely=None if every == usual else every)
+
+    def reached_as(self, other: Site) -> Site:
+        """The same site where another one is the same call in effect: under the conditions of either."""
+        return self.reached(either(self.conditions, other.conditions), either(self.all_conditions, other.all_conditions))
+
+    def inside(self, outer: Conditions) -> Site:
+        """The same site where what it stands in is called under conditions: all of them hold."""
+        return self.reached(together(outer, self.conditions), together(outer, self.all_conditions)) if outer else self
 
 
 class Mentioned(NamedTuple):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cartographer.link.conditions import either_text
+from cartographer.link.either import either_text
 from cartographer.link.generic import is_generic
 from cartographer.link.index import is_source
 from cartographer.link.sites import PLAIN

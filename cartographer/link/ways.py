@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from cartographer.link.conditions import (
     CASE,
     CHOSEN,
-    either,
     has_rivals,
-    is_cut,
     is_rare,
     is_switched,
     opposite,
     settled,
     terms,
-    together,
     value,
     variables_in,
 )
 from cartographer.link.costs import LATER
+from cartographer.link.either import either, is_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,7 +126,7 @@ def under(outer: Site, inner: Site) -> Site:
     """A site that is reached through another site, under the conditions of both."""
     if not outer.conditions and not outer.asks:
         return inner
-    return inner._replace(asks=outer.asks | inner.asks, conditions=together(outer.conditions, inner.conditions))
+    return inner.inside(outer.conditions)._replace(asks=outer.asks | inner.asks)
 
 
 def possible(reach: Reach, outer: Conditions, handed: Callable[[], tuple[frozenset[str], frozenset[str]]]) -> Reach:
@@ -153,9 +151,9 @@ def launching(reach: Reach) -> Way | None:
     first = next((w for w in reach.ways if w.site.kind in ("launch", "loop") or w.launched is not None), None)
     if first is None or first.launched is not None or not first.site.conditions or not first.site.targets:
         return first
-    same = (w.site.conditions for w in reach.ways if w.site.kind == "launch" and w.site.targets == first.site.targets and w.cost < ASIDE)
-    conditions = reduce(either, same, first.site.conditions)
-    return first if conditions == first.site.conditions else first._replace(site=first.site._replace(conditions=conditions))
+    same = (w.site for w in reach.ways if w.site.kind == "launch" and w.site.targets == first.site.targets and w.cost < ASIDE)
+    site = reduce(lambda one, other: one.reached_as(other), same, first.site)
+    return first if site == first.site else first._replace(site=site)
 
 
 def others(reach: Reach, launching: Way) -> tuple[Site, ...]:
@@ -166,7 +164,7 @@ def others(reach: Reach, launching: Way) -> tuple[Site, ...]:
         site = way.launch.site
         if site.kind == "launch" and site.targets and site.name != own and site.name not in given and way.cost < ASIDE:
             known = found.get(site.name)
-            found[site.name] = site if known is None else _joined(known, site, either(known.conditions, site.conditions))
+            found[site.name] = site if known is None else _joined(known, site)
     return tuple(found.values())[:2]
 
 
@@ -174,8 +172,7 @@ def through(way: Way, target: Defined, extra: float, site: Site | None = None) -
     """A way of a function, from another one that enters it at a site: dearer, and under the site's conditions too."""
     inner = way.site
     if site is not None and site.conditions:
-        conditions = together(site.conditions, inner.conditions)
-        inner = inner._replace(conditions=conditions, optional=inner.optional or site.optional, unusual=inner.unusual or site.unusual)
+        inner = inner.inside(site.conditions)._replace(optional=inner.optional or site.optional, unusual=inner.unusual or site.unusual)
     return Way(way.cost + extra, (target, *way.hops), inner, way.at, way.registration, way.launched, way.others)
 
 
@@ -193,17 +190,20 @@ def best(ways: list[Way]) -> tuple[Way, ...]:
                 kept[way.end] = way
                 runs.add(way.runs)
         elif known.site.conditions and way.cost < known.cost + ASIDE / 2:
-            joined = either(known.site.conditions, way.site.conditions)
-            if is_rare(known.site.conditions) or not is_rare(way.site.conditions) or len(joined) < len(known.site.conditions):
-                kept[way.end] = known._replace(site=_joined(known.site, way.site, joined))
+            kept[way.end] = known._replace(site=_for_most(known.site, way.site))
     return tuple(kept.values())
 
 
-def _joined(known: Site, other: Site, conditions: Conditions) -> Site:
+def _joined(known: Site, other: Site) -> Site:
     """One site that is reached in two ways: under the conditions of either."""
-    asks, unusual = known.asks & other.asks, known.unusual and other.unusual
-    same = conditions == known.conditions and asks == known.asks and unusual == known.unusual
-    return known if same else known._replace(conditions=conditions, asks=asks, unusual=unusual)
+    return known.reached_as(other)._replace(asks=known.asks & other.asks, unusual=known.unusual and other.unusual)
+
+
+def _for_most(known: Site, other: Site) -> Site:
+    """The same, where what only few tensors meet changes nothing for most of them."""
+    joined = _joined(known, other)
+    rarely = is_rare(other.conditions) and not is_rare(known.conditions) and len(joined.conditions) >= len(known.conditions)
+    return known.reached(known.conditions, joined.all_conditions) if rarely else joined
 
 
 def distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
@@ -224,8 +224,7 @@ def distinct(operators: list[OperatorCall]) -> tuple[OperatorCall, ...]:
         joined = either(first.site.conditions, other.site.conditions)
         if joined == other.site.conditions != first.site.conditions and len(other.hops) <= len(first.hops) and not is_cut(joined):
             first, other = other, first  # which holds wherever either does: its line is the one to show
-        if rare[0] == rare[1] or len(joined) < len(first.site.conditions):
-            first = OperatorCall(_joined(first.site, other.site, joined), first.hops)
+        first = OperatorCall(_for_most(first.site, other.site), first.hops)
         if later:
             del kept[key]  # its place is the later one
         kept[key] = first

@@ -11,6 +11,7 @@ from cartographer.link.conditions import text, without_negations
     ("a || !(a) && b", "a || b"), ("a && b || a && !(b)", "a"), ("a || a && b", "a"), ("!(a) && !(b) || a || b", ""), ("a || !(a)", ""),
     ("a || !(a) && b || …", "a || b || …"), ("a || !(a) || …", ""), ("!(!a) && b || !a", "b || !a"),
     ("f(a || !(a) && b) || c", "f(a || !(a) && b) || c"), ('p == "a || b" || !(p == "a || b") && q', 'p == "a || b" || q'), ("a && b", "a && b"),
+    ("a && (p || q) || a && !(p) && !(q) || !(a)", ""), ("a && (p || q) || !(a)", "(p || q) || !(a)"), ("(a || b) && c || …", "(a || b) && c || …"), ("a || !(!b)", "a || b"),
     ("a || b || a && !(a)", "a || b"), ("b && !(b) || a || b && !(b)", "b && !(b) || a"),
 ])  # fmt: skip
 def test_alternatives_say_nothing_twice(said, shown):

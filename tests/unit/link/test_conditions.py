@@ -6,8 +6,6 @@ from cartographer.link.conditions import (
     alternatives,
     around,
     converts,
-    either,
-    either_text,
     has_rivals,
     holds,
     is_rare,
@@ -17,6 +15,7 @@ from cartographer.link.conditions import (
     together,
     weight,
 )
+from cartographer.link.either import either, either_text
 from cartographer.model.fact import Call, Exit
 
 CUDA, CPU, SPARSE = frozenset(("cuda",)), frozenset(("cpu",)), frozenset(("cpu", "sparse"))
@@ -82,7 +81,14 @@ def test_what_is_reached_in_two_ways_stands_under_what_both_ask_for():
     assert either(("!(f(" + "p" * 120 + "))",), ("q",)) == ("!(f(" + "p" * 96 + "…)) || …",)
     assert either(("x", "p || q"), ("x", "!(q)")) == ("x",)
     assert either(("x", "p", "q"), ("x", "!(p && q)")) == ("x",)
+    assert either(("!(half) && !(brain) || half",), ("!(half)", "brain")) == ()
+    assert either(("x", "!(p)", "q"), ("x", "p")) == ("x", "q || p")
     assert together(("a", "b"), ("b", "c")) == ("a", "b", "c")
+
+
+def test_alternatives_among_what_must_hold_stand_in_brackets():
+    assert either(("x", "p || q", "r"), ("x", "s")) == ("x", "(p || q) && r || s")
+    assert either(("x", "p || q"), ("x", "s")) == ("x", "p || q || s")
 
 
 def test_conditions_as_steps_show_them_are_taken_apart_outside_of_brackets_only():

@@ -78,6 +78,16 @@ void f_cuda(const Tensor& self) {{
     assert {s.symbol.rpartition("::")[2]: s.branch for s in maker.chain(f, "CUDA").steps}["spatial"] == "!(inner_size == 1)"
 
 
+def test_what_runs_for_rare_types_too_is_shown_under_their_conditions_as_well():
+    body = ("template <typename T> void work(const Tensor& self) {\n  at::parallel_for(0, 8, 1, [&](int64_t b, int64_t e) {\n    go(b);\n  });\n}\n"
+            "void f_cpu(const Tensor& self) {\n  if (self.dtype() == kHalf) {\n    work<Half>(self);\n  } else if (self.dtype() == kBFloat16) {\n    work<BFloat16>(self);\n"
+            "  } else {\n    work<float>(self);\n  }\n}\n")
+    f = operator("f(Tensor self) -> Tensor", "CPU", "at::native::f_cpu")
+    for text, branch in ((body, ""), (body.replace("} else {", "} else if (self.dtype() == kFloat) {"), "self.dtype() == kFloat || self.dtype() == kHalf || self.dtype() == kBFloat16")):
+        maker, _ = made({N + "cpu/F.cpp": f"namespace at::native {{\n{text}}}\n"}, f)
+        assert [s.branch for s in maker.chain(f, "CPU").steps if s.role == "device"] == [branch]
+
+
 def test_the_function_that_runs_a_graphs_block_is_a_step():
     runner = "static void unary_op(const Tensor& self, UnaryOpBlock block) {\n  runMPSGraph(stream, graph, block);\n}\n"
     direct = "void f_mps(const Tensor& self) {\n  unary_op(self, ^MPSGraphTensor*(MPSGraph* mpsGraph, MPSGraphTensor* x) {\n    return [mpsGraph sinWithTensor:x name:nil];\n  });\n}\n"
