@@ -35,6 +35,7 @@ _MARKED = {
     "decomposition": "taken apart", "meta": "meta function",
 }  # fmt: skip
 step_key = attrgetter("role", "symbol", "path", "line", "note", "branch")  # what makes two steps equal, quicker to compare than they are
+_NAMELESS = "(anonymous)::"  # a namespace without a name, in a qualified one
 _A_LIST = 60  # operators; a file that declares more is a list, and the plate of operators gives its lines
 
 
@@ -220,13 +221,14 @@ class Catalog:
         return dict(found)
 
     @cached_property
-    def functions(self) -> dict[str, tuple[tuple[str, int], ...]]:
-        """The places of all functions by qualified name."""
-        found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    def functions(self) -> dict[str, tuple[tuple[str, int, bool], ...]]:
+        """The places of all functions and methods by qualified name, namespaces without a name left out; and whether there is one, so that only its own file sees it."""
+        found: dict[str, list[tuple[str, int, bool]]] = defaultdict(list)
         for symbols in self.symbols.values():
             for symbol in symbols:
-                if symbol.kind == "function":
-                    found[symbol.qualname].append((symbol.path, symbol.line))
+                if symbol.kind in ("function", "method"):
+                    name = symbol.qualname.replace(_NAMELESS, "")
+                    found[name].append((symbol.path, symbol.line, name != symbol.qualname))
         return {name: tuple(places) for name, places in found.items()}
 
     @cached_property

@@ -109,7 +109,7 @@ def _row(site: Site, op: Operator, group: list[Registration], letters: dict[str,
 
 def _defined(site: Site, op: Operator, registration: Registration, entry: Step | None) -> tuple[Receipt | None, str]:
     """Where the kernel of a registration is defined: where its own chain or, of an alias key, that of a key which it serves begins; else the
-    only function of that name in its language. Or why that cannot be told.
+    only function of that name in its language that the registration can see. Or why that cannot be told.
     """
     kernel = registration.kernel
     if not entry and kernel and registration.active:
@@ -122,8 +122,11 @@ def _defined(site: Site, op: Operator, registration: Registration, entry: Step |
         return None, "written by the build"
     if not kernel:
         return None, "not named"
+    if kernel == "lambda":
+        return None, "a lambda where it is registered"
     python = registration.origin is Origin.PYTHON  # what C++ registers may have a wrapper of the same name in Python
-    places = [place for place in site.catalog.functions.get(kernel, ()) if place[0].endswith((".py", ".pyi")) == python]
+    own = registration.place.path if registration.place else ""
+    places = [(path, line) for path, line, hidden in site.catalog.functions.get(kernel, ()) if path.endswith((".py", ".pyi")) == python and (not hidden or path == own)]
     if len(places) == 1:
         return site.receipt(*places[0]), ""
     return None, "one of several of that name" if places else "not found here"

@@ -59,15 +59,23 @@ def test_a_function_of_the_same_name_in_another_language_is_no_kernel(small, tmp
     assert untold == "not found here"
 
 
+def test_a_function_without_linkage_is_seen_in_its_own_file_alone(small, tmp_path):
+    """`linear_hack` stands in a namespace without a name, beside its registration."""
+    hidden = function("at::(anonymous)::hack", 4)
+    here, far = (Registration(key, "at::hack", Origin.LIBRARY, place=Location(path, 30)) for key, path in (("XPU", PATH), ("HPU", "aten/other.cpp")))
+    found, _ = rows(small, tmp_path, here, far, more=(hidden,))
+    assert [(row.keys, row.where.text if row.where else row.untold) for row in found] == [(("XPU",), "BinaryOps.cpp:4"), (("HPU",), "not found here")]
+
+
 def test_what_has_no_place_has_a_reason(small, tmp_path):
     place = Location(PATH, 3)
     found, untold = table(
         small, tmp_path, Registration("AutocastCUDA", None, Origin.LIBRARY, fallthrough=True, place=place), Registration("Meta", "at::meta::made", Origin.STRUCTURED),
-        Registration("XPU", "far::away", Origin.LIBRARY, place=place), Registration("HPU", None, Origin.LIBRARY, place=place),
+        Registration("XPU", "far::away", Origin.LIBRARY, place=place), Registration("HPU", None, Origin.LIBRARY, place=place), Registration("IPU", "lambda", Origin.LIBRARY, place=place),
     )  # fmt: skip
     assert set(found.values()) == {None}
     assert untold.replace(" or ", ", ").split(", ") == [
-        "lets the call through", "written by the build", "not found here", "not named",
+        "lets the call through", "written by the build", "not found here", "not named", "a lambda where it is registered",
     ]  # fmt: skip
 
 
