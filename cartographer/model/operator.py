@@ -81,7 +81,7 @@ class Step:
 
 OVERLOAD = "overload"  # in `extra` of an operator whose overload is our own invention: that the list has none, and why we made one
 ONLY_RAISES = "it only raises an error"  # in the note of an entry
-TO_OVERRIDE = f"{ONLY_RAISES}, which tells backends to override it"  # the same, where the error's text says so
+TO_OVERRIDE = f"{ONLY_RAISES}, which says to override it"  # the same, where the error's text says so
 
 
 @dataclass(frozen=True, slots=True)
