@@ -254,7 +254,7 @@ class Binder:
         """Whether what is given for an optional is a value; "" when it cannot be told."""
         if _NOTHING.fullmatch(text):
             return "false"
-        if (made := constructed(text))[:1].isupper() and made not in ("Tensor", "OptionalTensorRef"):
+        if (made := constructed(text))[:1].isupper() and made != "Tensor" and not made.startswith("Optional"):
             return "true"  # `Scalar(2)`
         given = self._overloads.type_of(text, inside)
         return "true" if given is not None and given.name not in ("", "auto") and "?" not in given.kind and given.name != "optional" else ""
