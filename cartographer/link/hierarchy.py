@@ -133,6 +133,15 @@ class Hierarchy:
             known = self._seen[path] = frozenset(found)
         return known
 
+    @cached_property
+    def includers(self) -> dict[str, frozenset[str]]:
+        """For each header, the files that include it themselves."""
+        found: dict[str, set[str]] = {}
+        for path in self.files:
+            for included in self._included(path):
+                found.setdefault(included, set()).add(path)
+        return {path: frozenset(by) for path, by in found.items()}
+
     def _included(self, path: str) -> list[str]:
         known = self._includes.get(path)
         if known is None:

@@ -31,6 +31,7 @@ def serves(device: str, file_device: str) -> bool:
 
 # By qualified name: the place among all definitions of the name, the definition, and whether other files can enter it.
 _Candidates = dict[tuple[str, ...], "list[tuple[int, Defined, bool]]"]
+_Ranked = tuple[tuple[int, int, bool, bool], int, "Defined"]
 
 
 class Scope(NamedTuple):
@@ -79,16 +80,18 @@ class Names:
         wanted = wanted_of(name)
         if not wanted:
             return ()
-        ranked: list[tuple[tuple[int, int, bool, bool], int, Defined]] = []
+        ranked: list[_Ranked] = []
+        closed: list[_Ranked] = []
         for own, candidates in self._candidates(wanted[-1], kinds).items():
             depth = namespace_rank(own, wanted, scope.namespace)
             if depth is None:
                 continue
             for order, defined, open_ in candidates:
                 elsewhere = defined.path != scope.path
-                if open_ or not elsewhere:
+                if open_ or not elsewhere or not is_source(scope.path):
                     counted = 0 if arguments is None or self.takes(defined, arguments) else 1
-                    ranked.append(((counted, depth, elsewhere, defined.device != self._device), order, defined))
+                    (ranked if open_ or not elsewhere else closed).append(((counted, depth, elsewhere, defined.device != self._device), order, defined))
+        ranked = self._around(scope.path, ranked, closed) or ranked
         if not ranked:
             return ()
         first = ranked[0][0] if len(ranked) == 1 else min(rank for rank, _, _ in ranked)
@@ -98,6 +101,15 @@ class Names:
             best = [defined for defined, how in zip(best, near, strict=True) if how == max(near)]
         misfits = first[0] == 1 and arguments is not None and kinds is FUNCTIONS
         return () if misfits and not self._loose(best[0]) else tuple(best)
+
+    def _around(self, header: str, ranked: list[_Ranked], closed: list[_Ranked]) -> list[_Ranked]:
+        """What a header can only mean by a name that no file it includes has: what stands before it in the file that includes it."""
+        fitting = [one for one in closed if one[0][0] == 0]
+        if not fitting:
+            return []
+        seen = self._index.hierarchy.visible(header)
+        into = () if any(defined.path in seen for _, _, defined in ranked) else self._index.hierarchy.includers.get(header, ())
+        return [one for one in fitting if one[2].path in into]
 
     def _candidates(self, name: str, kinds: frozenset[str]) -> _Candidates:
         """The definitions of a name that the build for our device has."""

@@ -88,6 +88,25 @@ def test_what_runs_for_rare_types_too_is_shown_under_their_conditions_as_well():
         assert [s.branch for s in maker.chain(f, "CPU").steps if s.role == "device"] == [branch]
 
 
+def test_a_header_in_the_middle_of_a_source_means_what_stands_before_it():
+    kernel = "template <typename f_t> __global__ void {0}(int n, f_t f) {{}}\n{1} launch(int n, const f_t& f) {{\n  {0}<f_t><<<8, 64>>>(n, f);\n}}\n"
+    own, other = kernel.format("own_kernel", "template <typename f_t> static void"), kernel.format("other_kernel", "template <typename f_t> void")
+    middle = "template <typename f_t>\nvoid by_index(int n, const f_t& f) {\n  launch(n, [=] GPU_LAMBDA (int i) { f(i); });\n}\n"
+    f = "void f_cuda(const Tensor& self) {\n  by_index(8, [] GPU_LAMBDA (int i) {});\n}\n"
+    files = {N + "cuda/Other.cuh": f"namespace at::native {{\n{other}}}\n", N + "cuda/more/Middle.cuh": middle}
+
+    def launched(include, before=own):
+        source = f"{include}namespace at::native {{\n{before}#include <ATen/native/cuda/more/Middle.cuh>\n{f}}}\n"
+        return {symbol for _, symbol, _ in steps({**files, N + "cuda/F.cu": source}, operator("f(Tensor self) -> Tensor", "CUDA", "at::native::f_cuda"))}
+
+    assert "own_kernel" in (found := launched(""))
+    assert "other_kernel" not in found
+    assert "other_kernel" in launched("#include <ATen/native/cuda/Other.cuh>\n", before="")
+    files[N + "cuda/more/Middle.cuh"] = "#include <ATen/native/cuda/Other.cuh>\n" + middle
+    assert "other_kernel" in (found := launched(""))
+    assert "own_kernel" not in found
+
+
 def test_the_function_that_runs_a_graphs_block_is_a_step():
     runner = "static void unary_op(const Tensor& self, UnaryOpBlock block) {\n  runMPSGraph(stream, graph, block);\n}\n"
     direct = "void f_mps(const Tensor& self) {\n  unary_op(self, ^MPSGraphTensor*(MPSGraph* mpsGraph, MPSGraphTensor* x) {\n    return [mpsGraph sinWithTensor:x name:nil];\n  });\n}\n"
