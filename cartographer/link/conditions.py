@@ -49,6 +49,7 @@ _VARIABLE = re.compile(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(]|::)")
 _NO_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|true|false|nullptr|case|default|else")
 _NOT_EMPTY = re.compile(r"!\(?[\w.>-]+(?:\.|->)empty\(\)\)?")
 _NOT_IN_BRACKETS = re.compile(r"^!(\w+)$")
+_NOT_KEPT_YET = re.compile(r"!\(?\w*cached?[A-Z_]?\w*\)?", re.IGNORECASE)  # what is made once: without it the rest could not run
 _EMPTINESS = re.compile(r"numel|defined|empty|has_value|size\(|sizes\(|nullptr|\.dim\(\)|is_same|&&|\|\||[<>=]=|[<>]|_enabled|is_\w+\(")
 _NOTHING_TO_DO = re.compile(r"numel\(|empty\(\)|nullptr|defined\(\)|\w*(?:elem|nnz|size|count)\w*(?:\(\w*\)|\[\w*\])?\s*(?:==|<=|<)\s*[01]\b")
 
@@ -226,7 +227,7 @@ def optional(conditions: Conditions, every: set[str], left: frozenset[str]) -> b
     """Whether the innermost condition only adds a step, instead of choosing a side: there is no other side, the function goes on
     after it, and the condition does not ask whether something is empty.
     """
-    if not conditions or conditions[-1].startswith(("case ", "default")) or negation(conditions[-1]):
+    if not conditions or conditions[-1].startswith(("case ", "default")) or negation(conditions[-1]) or _NOT_KEPT_YET.fullmatch(conditions[-1]):
         return False
     return opposite(conditions[-1]) not in every and conditions[-1] not in left and _EMPTINESS.search(conditions[-1]) is None
 

@@ -220,6 +220,16 @@ Tensor f(const Tensor& self, bool fast) {
     assert found == {"complex_part": "self.is_complex()", "both_ways": "!(self.is_complex())"}
 
 
+def test_the_first_node_of_a_graph_that_is_kept_is_no_added_step():
+    body = ("Tensor f_mps(const Tensor& self, bool bias) {\n  auto cachedGraph = cache->LookUp(key);\n  if (!cachedGraph) {\n    if (bias) {\n"
+            "      b = [mpsGraph additionWithPrimaryTensor:x secondaryTensor:y name:nil];\n    } else {\n      without(x);\n    }\n    out = [mpsGraph normalizationWithTensor:x name:nil];\n  }\n  run(cachedGraph);\n}\n")
+    files = {N + "mps/operations/F.mm": f"namespace at::native {{\n{body}}}\n"}
+    f = operator("f(Tensor self, bool bias) -> Tensor", "MPS", "at::native::f_mps")
+    assert steps(files, f, key="MPS") == [("entry", "f_mps", 2), ("library", "normalizationWithTensor", 10), ("library", "additionWithPrimaryTensor", 6)]
+    other = {path: text.replace("!cachedGraph", "!plain") for path, text in files.items()}
+    assert steps(other, f, key="MPS")[1] == ("library", "additionWithPrimaryTensor", 6)
+
+
 def test_a_graph_that_only_arranges_is_the_work_of_what_asks_for_no_more():
     for condition, steps_below in (("", ["join", "concatTensors"]), ("if (self.is_complex()) ", [])):
         files = {N + "Stack.cpp": "namespace at::native {\nTensor stack(const Tensor& self) { return at::join(self); }\n}\n",
