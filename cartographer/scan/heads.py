@@ -120,8 +120,10 @@ def _is_use(code: str, m: re.Match[str], end: int, group: Range, class_name: str
 
 
 def namespace_name(text: str) -> str | None:
-    """The name in `namespace a::b`, "(anonymous)" without one; None when the head is not that of a namespace."""
-    m = _NAMESPACE.match(text)
+    """The name in `namespace a::b`, "(anonymous)" without one; None when the head is not that of a namespace. What has no semicolon before it,
+    as `static_assert(…)` where no build reads it, is no part of the head.
+    """
+    m = _NAMESPACE.match(text[text.rfind(")", 0, max(0, text.rfind("namespace"))) + 1 :].lstrip())
     if m is None:
         return None
     name = re.sub(r"\[\[[^\]]*\]\]|[A-Z_]+\s*\([^()]*\)|\binline\b|\s", "", m.group(1))

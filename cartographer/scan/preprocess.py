@@ -320,11 +320,11 @@ class _Directives:
 
 
 def _directives(code: str) -> Iterator[re.Match[str]]:
-    """The directives of a text: lines that begin with `#`, with those that continue them."""
+    """The directives of a text: lines that begin with `#`, with those that continue them; a line that continues another one is none."""
     at = code.find("#")
     while at >= 0:
         begin = code.rfind("\n", 0, at) + 1
-        m = _DIRECTIVE.match(code, begin)
+        m = _DIRECTIVE.match(code, begin) if not code.endswith("\\\n", 0, begin) else None
         if m is not None:
             yield m
         at = code.find("#", at + 1 if m is None else m.end())

@@ -21,6 +21,7 @@ def only(text: str, path: str = "a.cpp") -> Definition:
         ("std::tuple<A,\n B>\nf(\n  const A& a) {}", "f", "function", ("const A& a",), "std::tuple<A, B>"),
         ("auto f(A a) -> std::vector<B> {}", "f", "function", ("A a",), "std::vector<B>"),
         ("namespace a::b { inline namespace c { namespace { void f() {} } } }", "a::b::c::(anonymous)::f", "function", (), "void"),
+        ("#ifdef A\nstatic_assert(g(a), \\\n  #a)\n#endif\nnamespace b { namespace c { __global__ void k(int n) {} } }", "b::c::k", "kernel", ("int n",), "void"),
         ('extern "C" { void f(void) {} }', "f", "function", (), "void"),
         ("void A::B<int>::f() const noexcept {}", "A::B::f", "method", (), "void"),
         ("A::A(int x) : x_(x), y_{x} {}", "A::A", "method", ("int x",), ""),
