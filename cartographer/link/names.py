@@ -104,8 +104,8 @@ class Names:
 
     def _around(self, header: str, ranked: list[_Ranked], closed: list[_Ranked]) -> list[_Ranked]:
         """What a header can only mean by a name that no file it includes has: what stands before it in the file that includes it."""
-        fitting = [one for one in closed if one[0][0] == 0]
-        if not fitting:
+        fitting = [one for one in (*ranked, *closed) if one[0][0] == 0]
+        if is_source(header) or (len(fitting) < 2 and not closed):
             return []
         seen = self._index.hierarchy.visible(header)
         into = () if any(defined.path in seen for _, _, defined in ranked) else self._index.hierarchy.includers.get(header, ())

@@ -93,7 +93,7 @@ def test_a_header_in_the_middle_of_a_source_means_what_stands_before_it():
     own, other = kernel.format("own_kernel", "template <typename f_t> static void"), kernel.format("other_kernel", "template <typename f_t> void")
     middle = "template <typename f_t>\nvoid by_index(int n, const f_t& f) {\n  launch(n, [=] GPU_LAMBDA (int i) { f(i); });\n}\n"
     f = "void f_cuda(const Tensor& self) {\n  by_index(8, [] GPU_LAMBDA (int i) {});\n}\n"
-    files = {N + "cuda/Other.cuh": f"namespace at::native {{\n{other}}}\n", N + "cuda/more/Middle.cuh": middle}
+    files = {N + "cuda/more/Other.cuh": f"namespace at::native {{\n{other}}}\n", N + "cuda/more/Middle.cuh": middle}
 
     def launched(include, before=own):
         source = f"{include}namespace at::native {{\n{before}#include <ATen/native/cuda/more/Middle.cuh>\n{f}}}\n"
@@ -101,8 +101,9 @@ def test_a_header_in_the_middle_of_a_source_means_what_stands_before_it():
 
     assert "own_kernel" in (found := launched(""))
     assert "other_kernel" not in found
-    assert "other_kernel" in launched("#include <ATen/native/cuda/Other.cuh>\n", before="")
-    files[N + "cuda/more/Middle.cuh"] = "#include <ATen/native/cuda/Other.cuh>\n" + middle
+    assert "own_kernel" in launched("", before=own.replace("static ", ""))
+    assert "other_kernel" in launched("#include <ATen/native/cuda/more/Other.cuh>\n", before="")
+    files[N + "cuda/more/Middle.cuh"] = "#include <ATen/native/cuda/more/Other.cuh>\n" + middle
     assert "other_kernel" in (found := launched(""))
     assert "own_kernel" not in found
 
