@@ -91,7 +91,8 @@ class Descent:
         if composite:
             told = [w for w in ways if w.site.kind in ("stub", "launch", "library", "metal")]
             near = [w for w in told if len(w.hops) <= 1 or all(_of(h, operator) for h in w.hops)] if reach.operators else told
-            steps = self._ways(near[:1], defined, operator, key) if near else []
+            same = [w for w in near if w.site.kind == "metal" == near[0].site.kind and w.at is near[0].at]  # a name chosen by a condition
+            steps = self._ways(same or near[:1], defined, operator, key) if near else []
             return Below(once([*steps, *self.callees.shown(reach.operators, defined, key), *self.callees.for_others(reach.operators, defined, key)]))
         plain = [w for w in ways if w.site.kind == PLAIN]
         real = [w for w in ways if w.site.kind not in ("dispatch", PLAIN)]

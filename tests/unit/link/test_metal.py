@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sources import N, made, operator
+from sources import N, made, operator, steps
 
 from cartographer.expand.macros import MacroTable
 from cartographer.link.metal import MetalKernels
@@ -135,3 +135,16 @@ def test_many_literals_take_little_time():
     start = time.process_time()
     kernels.find([f"op{i}_{{}}" for i in range(300)], [f"near{i}_" for i in range(300)])
     assert time.process_time() - start < 5
+
+
+def test_a_composite_shows_each_kernel_that_a_condition_chooses_by_name():
+    kernels = "".join(f"kernel void {name}_float(device float* x) {{}}\n" for name in ("norm", "norm_looped"))
+    files = {
+        N + "mps/kernels/Norm.metal": kernels,
+        N + "mps/operations/Norm.mm": "namespace at::native::mps {\nTensor norm_mps(const Tensor& x, int n) {\n"
+        '  const std::string name = n > limit ? "norm_looped" : "norm";\n  lib.getPipelineStateForFunc(fmt::format("{}_{}", name, type(x)));\n  return x;\n}\n}\n',
+        N + "Norm.cpp": "namespace at::native {\nTensor norm(const Tensor& x) {\n  if (x.is_mps()) {\n    return mps::norm_mps(x, 8);\n  }\n  return x.mul(x).sum();\n}\n}\n",
+    }
+    f = operator("norm(Tensor x) -> Tensor", "CompositeImplicitAutograd", "at::native::norm", outcome="math kernel")
+    found = steps(files, f, key="MPS")
+    assert [s for s in found if s[0] == "device"] == [("device", "norm_float", 1), ("device", "norm_looped_float", 2)]
