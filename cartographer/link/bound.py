@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import constructed, parameter_name, split_template
+from cartographer.link.composed import FIELD, composed, unnamed
 from cartographer.link.conditions import value
 from cartographer.link.device import METAL_REQUESTS
 from cartographer.link.index import CLASSES, bare
@@ -234,12 +235,21 @@ class Binder:
             if not name or not text:
                 continue
             if name in asked:
-                yield name, text
+                yield name, self._string(text, inside) if "/mps/" in target.path and "string" in parameter else text
             if (has_value := name + _HAS_VALUE) in asked:
                 yield has_value, self._has_value(text, inside) if "optional" in parameter else ""
             if (is_defined := name + _DEFINED) in asked:
                 nothing = _NO_TENSOR.fullmatch(text) is not None or (text.isidentifier() and self._bodies.variables(inside).is_undefined(text))
                 yield is_defined, "false" if nothing else text + _DEFINED
+
+    def _string(self, text: str, inside: Defined) -> str:
+        """What a text of which a shader's name is made is, as a literal with fields for what cannot be told; as it is written where it may be
+        several, or one that the function was given.
+        """
+        settings = self._bodies.variables(inside).settings
+        found = composed(text, lambda name: [(s.text, ()) for s in settings(name)], self._bodies.of(inside).parameters) if inside.use is None else []
+        told = found[0][0] if len(found) == 1 else FIELD
+        return f'"{told}"' if told == unnamed(told) and told.replace(FIELD, "").strip("_") else text
 
     def _default(self, target: Defined, number: int) -> str:
         """The default of a parameter as the declaration of the function gives it, which mostly stands in a header: of those with the same

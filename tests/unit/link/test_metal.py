@@ -148,3 +148,18 @@ def test_a_composite_shows_each_kernel_that_a_condition_chooses_by_name():
     f = operator("norm(Tensor x) -> Tensor", "CompositeImplicitAutograd", "at::native::norm", outcome="math kernel")
     found = steps(files, f, key="MPS")
     assert [s for s in found if s[0] == "device"] == [("device", "norm_float", 1), ("device", "norm_looped_float", 2)]
+
+
+def test_a_name_that_each_caller_puts_together_is_its_own_request():
+    kernels = "".join(f"kernel void {name}_float(device float* x) {{}}\n" for name in ("adam", "adam_amsgrad"))
+    caller = '{0}void {1}(const Tensor& x) {{\n  const auto kernel_name = "{1}_" + type(x);\n  apply(kernel_name, x);\n}}\n'
+    files = {
+        N + "mps/kernels/Adam.metal": kernels,
+        N + "mps/operations/Adam.mm": "namespace at::native::mps {\nvoid state(const std::string& name) {\n  lib.getPipelineStateForFunc(name);\n}\n"
+        "void apply(const std::string& kernel_name, const Tensor& x) {\n  state(kernel_name);\n}\n" + caller.format("", "adam") + caller.format("", "adam_amsgrad")
+        + "void adam_mps(const Tensor& x, bool amsgrad) {\n  if (amsgrad) {\n    adam_amsgrad(x);\n  } else {\n    adam(x);\n  }\n}\n}\n",
+    }
+    f = operator("adam(Tensor x, bool amsgrad) -> ()", "MPS", "at::native::mps::adam_mps")
+    maker, _ = made(files, f)
+    found = {s.symbol: s.branch for s in maker.chain(f, "MPS").steps if s.role == "device"}
+    assert found == {"adam_float": "!(amsgrad)", "adam_amsgrad_float": "amsgrad"}
