@@ -246,8 +246,11 @@ class Binder:
         """What a text of which a shader's name is made is, as a literal with fields for what cannot be told; as it is written where it may be
         several, or one that the function was given.
         """
-        settings = self._bodies.variables(inside).settings
-        found = composed(text, lambda name: [(s.text, ()) for s in settings(name)], self._bodies.of(inside).parameters) if inside.use is None else []
+        def look(name: str) -> list[tuple[str, tuple[str, ...]]]:
+            settings = self._bodies.variables(inside).settings(name)  # one that declares nothing may be under a condition
+            return [(setting.text, ()) for setting in settings] if all(setting.declares for setting in settings) else []
+
+        found = composed(text, look, self._bodies.of(inside).parameters) if inside.use is None else []
         told = found[0][0] if len(found) == 1 else FIELD
         return f'"{told}"' if told == unnamed(told) and told.replace(FIELD, "").strip("_") else text
 
