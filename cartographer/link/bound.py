@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import constructed, parameter_name, split_template
-from cartographer.link.composed import FIELD, composed, unnamed
+from cartographer.link.composed import FIELD, composed, is_told, unnamed
 from cartographer.link.conditions import value
 from cartographer.link.device import METAL_REQUESTS
 from cartographer.link.index import CLASSES, bare
@@ -252,7 +252,7 @@ class Binder:
 
         found = composed(text, look, self._bodies.of(inside).parameters) if inside.use is None else []
         told = found[0][0] if len(found) == 1 else FIELD
-        return f'"{told}"' if told == unnamed(told) and told.replace(FIELD, "").strip("_") else text
+        return f'"{told}"' if told == unnamed(told) and is_told(told) else text
 
     def _default(self, target: Defined, number: int) -> str:
         """The default of a parameter as the declaration of the function gives it, which mostly stands in a header: of those with the same

@@ -29,7 +29,7 @@ from cartographer.link.device import (
 from cartographer.link.either import either
 from cartographer.link.expansions import Expansions
 from cartographer.link.handed import Handed, general
-from cartographer.link.hierarchy import is_method
+from cartographer.link.hierarchy import is_constructor, is_method
 from cartographer.link.index import bare
 from cartographer.link.overloads import Overloads, by_type, not_for_float
 from cartographer.link.plain import loops_over_elements
@@ -166,7 +166,8 @@ class CallGraph:
             return spot.conditions
         name = parameters[number]
         calls = [s.conditions for s in self.bodies.of(target).spots if s.call.name == name or name in s.call.arguments]
-        known = [told for bound in (self.binder.of(spot.call, spot.inside, target),) for c in calls if (told := left(c, bound)) is not None]
+        bound = self.binder.of(spot.call, spot.inside, target)
+        known = [conditions for c in calls if (conditions := left(c, bound)) is not None]
         if not known:
             return None if calls else spot.conditions
         return together(spot.conditions, reduce(either, known))
@@ -215,7 +216,8 @@ class CallGraph:
         name = spot.call.name.removeprefix("::")
         if name.startswith(NOWHERE):
             return None
-        if (last := spot.last) in self.stubs and spot.call.form in ("call", "reference") and not self._local_function(last, spot):
+        last = spot.last
+        if last in self.stubs and spot.call.form in ("call", "reference") and not self._local_function(last, spot):
             stub = self.stubs.find(name, spot.scope.namespace)
             other = device_named(spot.call.arguments) not in ("", self.device)
             host = other and any(map(_TO_CPU.search, spot.call.arguments))
@@ -265,9 +267,9 @@ class CallGraph:
             return tuple(d for d in bodies if self.names.has(d))[:2]
         if spot.call.form != "construct":
             targets = self.names.functions(name, spot.scope, spot.handed.number)
-            if len(targets) == 1 and not _constructor(targets[0]):
+            if len(targets) == 1 and not is_constructor(targets[0]):
                 return targets
-            if targets and not _constructor(targets[0]):
+            if targets and not is_constructor(targets[0]):
                 meant = sorted(self._overload(targets, spot), key=by_type)
                 return tuple(d for d in meant if not not_for_float(d) or not_for_float(meant[0]))[:6]
         return tuple(m for c in general(self.names.classes(name, spot.scope)) if self.follows(c) for m in self._run(c, spot))
@@ -388,13 +390,10 @@ class CallGraph:
             found = [d for d in self.index.named(member) if self._is_method(d, arguments)]
             enough = len({d.segments[:-1] for d in found}) <= _CLASSES_AT_MOST
             known = self._by_member[member, arguments] = tuple(found[:6]) if enough else ()
-        seen = tuple(d for d in known if (d.path == spot.scope.path or not d.hidden) and hierarchy.sees(spot.scope.path, d))
+        path = spot.scope.path
+        seen = tuple(d for d in known if (d.path == path or not d.hidden) and hierarchy.sees(path, d))
         made = self.bodies.made(spot) if len(seen) > 1 else ()
         return tuple(d for d in seen if d.segments[-2] in made) or seen, ""
 
     def _is_method(self, defined: Defined, arguments: int) -> bool:
         return defined.device in ("", self.device) and is_method(defined) and self.names.takes(defined, arguments) and self.names.has(defined)
-
-
-def _constructor(defined: Defined) -> bool:
-    return defined.fact.kind == "method" and defined.segments[-2:-1] == defined.segments[-1:]

@@ -26,6 +26,7 @@ from cartographer.link.redispatch import sent_on
 from cartographer.link.sending import packed, unpacked
 from cartographer.link.steps import definition_step, noted, served, trimmed
 from cartographer.model.backend import FIRST, MAIN, device_of_key
+from cartographer.model.dispatch import ALIASES
 from cartographer.model.operator import Chain, Operator, Origin, Registration, Status, Step
 from cartographer.processes import beside
 
@@ -45,13 +46,6 @@ KEYS = (  # whose chains are followed also where another key's kernel serves the
 DECORATORS = 20  # lines that a Python function's decorators may take
 _LAYOUTS = {"CUDA": ("QuantizedCUDA", "SparseCUDA", "SparseCsrCUDA", "NestedTensorCUDA"), "CPU": ("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU")}
 _SECOND = ("cuda", "mps")  # devices whose chains take as long as those of all others
-_ALIASES = {
-    "default backend kernel": ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "DefaultBackend"),
-    "math kernel": ("CompositeImplicitAutograd", "Math", "CatchAll"),
-    "catch all": ("CatchAll",),
-    "nested kernel": ("CompositeImplicitAutogradNestedTensor",),
-}
-
 
 def chains_in(tree: Tree, workers: int = 1) -> dict[str, dict[str, Chain]]:
     """The chains of all operators on a prepared tree. Chains of different devices share only the tree and the counted callers,
@@ -324,12 +318,12 @@ def _outcome(operator: Operator, key: str) -> str:
         return "kernel"
     if key not in ("CPU", "CUDA"):
         return "missing"
-    return next((words for words, names in _ALIASES.items() if words != "nested kernel" and registered.intersection(names)), "missing")
+    return next((words for words, names in ALIASES.items() if words != "nested kernel" and registered.intersection(names)), "missing")
 
 
 def serving_registration(operator: Operator, key: str, outcome: str) -> Registration | None:
     """The registration whose kernel serves a runtime key, found by the dispatcher's word for what serves it."""
-    wanted = _ALIASES.get(outcome, (key,))
+    wanted = ALIASES.get(outcome, (key,))
     for name in wanted:
         for registration in operator.registrations:
             if registration.key == name and registration.active:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import arguments_at
-from cartographer.link.conditions import closing, negation, opposed, together
+from cartographer.link.conditions import closing, negation, opposed, together, unbracketed
 from cartographer.scan.choices import choices
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ def composed(expression: str, look: Callable[[str], Iterable[Text]], parameters:
 def unnamed(text: str) -> str:
     """A string in which no field has a name."""
     return _NAMED.sub(FIELD, text)
+
+
+def is_told(text: str) -> bool:
+    """Whether a string is more than fields and what joins them."""
+    return bool(unnamed(text).replace(FIELD, "").strip("_"))
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
@@ -141,8 +146,8 @@ def _outside(text: str, sign: str) -> Iterator[int]:
 def _bare(expression: str) -> str:
     """An expression without white space, and brackets, around all of it."""
     text = expression.strip()
-    while text.startswith("(") and closing(text, 0) == len(text) - 1:
-        text = text[1:-1].strip()
+    while (inner := unbracketed(text)) != text:
+        text = inner.strip()
     return text
 
 

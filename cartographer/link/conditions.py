@@ -342,9 +342,13 @@ def _read(condition: str) -> _Read:
             return sign, tuple(map(_read, terms))
     if condition.startswith("!") and not condition.startswith("!="):
         return "!", (_read(condition[1:]),)
-    if condition.startswith("(") and closing(condition, 0) == len(condition) - 1:
-        return _read(condition[1:-1])
-    return "", condition
+    inner = unbracketed(condition)
+    return ("", condition) if inner == condition else _read(inner)
+
+
+def unbracketed(text: str) -> str:
+    """A text without one pair of brackets around all of it."""
+    return text[1:-1] if text.startswith("(") and closing(text, 0) == len(text) - 1 else text
 
 
 def closing(text: str, opening: int) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cartographer.link.alternatives import simplified, split
-from cartographer.link.conditions import AND, closing, opposed, text, without_negations
+from cartographer.link.conditions import AND, opposed, text, unbracketed, without_negations
 from cartographer.scan.uses import cut
 
 if TYPE_CHECKING:
@@ -57,4 +57,4 @@ def either_text(one: str, other: str) -> str:
 def _as_shown(shown: str) -> Conditions:
     """The conditions in a text that a step shows, each as it was before it got brackets there."""
     parts = (shown,) if len(split(shown, "||")) > 1 else split(shown, "&&")
-    return tuple(p[1:-1] if p.startswith("(") and closing(p, 0) == len(p) - 1 else p for p in parts)
+    return tuple(map(unbracketed, parts))

@@ -26,6 +26,11 @@ _NAMES = re.compile(r"[A-Za-z_][\w:]*")
 _UNTOLD = frozenset(("auto", "const", "typename", "std::shared_ptr", "std::unique_ptr", "c10::intrusive_ptr", "intrusive_ptr"))
 
 
+def is_constructor(defined: Defined) -> bool:
+    """Whether a definition is a constructor: a method that is called like its class."""
+    return defined.fact.kind == "method" and defined.segments[-2:-1] == defined.segments[-1:]
+
+
 def is_method(defined: Defined) -> bool:
     """Whether a definition is a method of a class of the kernels' code, judged by its qualified name: names of classes begin with a capital."""
     if len(defined.segments) < 2 or not defined.segments[-2][:1].isupper() or defined.fact.kind not in ("method", "function"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cartographer.link.bodies import LITERALS
 from cartographer.model.operator import ONLY_RAISES, TO_OVERRIDE
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 IN_CUDA = f"in a CUDA build {ONLY_RAISES}"
 _CHECKS = re.compile(r"(?:TORCH|AT)_(?:INTERNAL_)?(?:CHECK|ASSERT)\w*")  # c10/util/Exception.h: they raise where their first argument does not hold
 _OVERRIDE = re.compile(r"\bTORCH_LIBRARY_IMPL\b|\boverrid(?:e|den|ing)\b")  # `convolution_overrideable not implemented. [...] please use TORCH_LIBRARY_IMPL to override this function`
-_TEXT = r'"(?:[^"\\\n]|\\.)*"'
 _MAY_NOT_RUN = re.compile(r"\b(?:for|while|do|try)\b")
 _ALIKE = 2  # overloads that one name may have to be looked into
 _RAISES = re.compile(r"\w*ERROR|C10_THROW_\w+")
@@ -42,7 +42,7 @@ def note_of_error(function: Definition, lines: Callable[[int, int], Sequence[str
     its file, from one to another (the arguments of a fact are cut short).
     """
     first = next(iter(function.calls), None)
-    told = " ".join(re.findall(_TEXT, "\n".join(lines(first.line, first.end_line)))) if first else ""
+    told = " ".join(LITERALS.findall("\n".join(lines(first.line, first.end_line)))) if first else ""
     return TO_OVERRIDE if _OVERRIDE.search(told) else ONLY_RAISES
 
 

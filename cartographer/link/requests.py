@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.link.arguments import arguments_at, member, parameter_name
 from cartographer.link.bodies import LITERALS
-from cartographer.link.composed import FIELD, bare, composed, unnamed
+from cartographer.link.composed import FIELD, bare, composed, is_told, unnamed
 from cartographer.link.conditions import together
 from cartographer.link.device import METAL_REQUESTS
 from cartographer.scan.choices import choices
@@ -82,7 +82,7 @@ class Requests:
             return [] if None in around else [(s.text, _outside(s.text, c or ())) for s, c in zip(settings, around, strict=True)]
 
         found = composed(name, look, self._bodies.of(spot.inside).parameters)
-        if any(text == FIELD for text, _ in found) or (len(found) > 1 and any(not unnamed(text).replace(FIELD, "").strip("_") for text, _ in found)):
+        if any(text == FIELD for text, _ in found) or (len(found) > 1 and not all(is_told(text) for text, _ in found)):
             return []
         return [(text, tuple(c for c in conditions if c not in spot.conditions)) for text, conditions in found]
 

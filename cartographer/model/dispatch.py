@@ -23,6 +23,13 @@ OUTCOMES = {
     "kernel": OWN, "default backend kernel": DEFAULT, "math kernel": COMPOSITE, "catch all": COMPOSITE, "nested kernel": COMPOSITE, "autograd kernel": OWN,
     "batched kernel": COMPOSITE, "backend fallback": FALLBACK, "fallthrough kernel": FALLBACK, "fallthrough backend fallback": FALLBACK, "missing": NOTHING,
 }  # fmt: skip
+# The alias keys behind what serves a key in these words, whatever a release calls them.
+ALIASES = {
+    "default backend kernel": ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "DefaultBackend"),
+    "math kernel": ("CompositeImplicitAutograd", "Math", "CatchAll"),
+    "catch all": ("CatchAll",),
+    "nested kernel": ("CompositeImplicitAutogradNestedTensor",),
+}
 _PLACE = {words: number for number, words in enumerate(OUTCOMES)}
 
 

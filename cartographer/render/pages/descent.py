@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cartographer.model.backend import MAIN, device_of_key
 from cartographer.model.operator import Origin, Status
-from cartographer.model.recorded import recorded
+from cartographer.model.recorded import COMPOSED, recorded
 from cartographer.render.landmarks import landmark
 from cartographer.render.pages.chains import ROLES, address_of, note_of
 from cartographer.render.pages.ladder import ladder_of
@@ -150,7 +150,7 @@ def _unknown_kernel(op: Operator, backend: str) -> Stop:
         named = next((r.kernel for r in op.registrations if r.key == backend and r.active and r.kernel), None)
         return Stop(named or "a kernel", f"The atlas could not tell where it is: {chain.reason}.", (), "unresolved")
     outcome = op.dispatch.get("CPU") or op.dispatch.get("CUDA") or ""
-    if outcome in ("math kernel", "catch all") or any(r.key == "CompositeImplicitAutograd" for r in op.registrations):
+    if outcome in COMPOSED or any(r.key == "CompositeImplicitAutograd" for r in op.registrations):
         return Stop("composite kernel", "One function for all backends; it calls other operators.", (), "yaml")
     if op.origin is Origin.GENERATED:
         return Stop("generated kernel", "torchgen writes the body: it calls the operator that this one is derived from.", (), "generated", generated=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cartographer.model.backend import DENSE, FIRST, layout_prefix
+from cartographer.model.dispatch import ALIASES
 from cartographer.model.lineage import EVER
 from cartographer.model.operator import Origin, Status
 from cartographer.model.recorded import COMPOSED, NEVER, is_composed, limits
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from cartographer.model.operator import Operator
     from cartographer.render.pages.frame import Receipt
     from cartographer.render.site import Site
+
+
+_DEFAULT = "default backend kernel"  # the dispatcher's words
 
 
 class Item(NamedTuple):
@@ -39,19 +43,16 @@ class Fact(NamedTuple):
     items: tuple[Item, ...]
 
 
-_DEFAULTS = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-
-
 def lead_of(operators: Sequence[Operator], main: Operator) -> tuple[str, ...]:
     """The sentences above an operator's facts: how many overloads, who computes it, whether a gradient flows back."""
     count = len(operators)
     own = [key for key in DENSE if main.dispatch.get(key) == "kernel"]
     others = [key for key in main.kernels if main.dispatch.get(key) == "kernel" and key not in FIRST]
-    composed, default = ([key for key in DENSE if main.dispatch.get(key) in outcomes] for outcomes in (COMPOSED, ("default backend kernel",)))
-    if own and not any(r.key in _DEFAULTS and r.origin is Origin.YAML for r in main.registrations):
+    composed, default = ([key for key in DENSE if main.dispatch.get(key) in outcomes] for outcomes in (COMPOSED, (_DEFAULT,)))
+    if own and not any(r.key in ALIASES[_DEFAULT] and r.origin is Origin.YAML for r in main.registrations):
         default = []  # written by the build: it calls the form that has the kernels
     raising = all(key in main.kernels and main.kernels[key].only_raises for key in composed or default)
-    served = _and(composed or default) if own else _all_but([*others, *_unserved(main)])
+    served = _and(composed or default) if own else _all_but(main, others)
     words = [f"{count} overloads." if count > 1 else "One overload."]
     if own:
         words.append(f"Computed by kernels of its own for {_and(own)}.")
@@ -68,18 +69,15 @@ def lead_of(operators: Sequence[Operator], main: Operator) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _unserved(main: Operator) -> list[str]:
-    """A key of each layout of tensors that nothing serves on any backend."""
+def _all_but(main: Operator, others: Sequence[str]) -> str:
+    """All backends but those that have kernels of their own, and layouts of tensors that nothing serves; a layout stands for all of its keys."""
     layouts: dict[str, list[str]] = {}
     for key in main.dispatch:
-        if layout_prefix(key):
-            layouts.setdefault(layout_prefix(key), []).append(key)
-    return [keys[0] for keys in layouts.values() if all(main.dispatch[key] == "missing" for key in keys)]
-
-
-def _all_but(keys: Sequence[str]) -> str:
-    """All backends but these, those of one layout of tensors together."""
-    names = list(dict.fromkeys(layout_prefix(key) or key for key in keys))
+        layouts.setdefault(layout_prefix(key), []).append(key)
+    followed = {layout: [key for key in keys if key in main.kernels] for layout, keys in layouts.items() if layout}
+    whole = {layout for layout, keys in followed.items() if keys and set(keys) <= set(others)}
+    unserved = [layout for layout, keys in layouts.items() if layout and all(main.dispatch[key] == "missing" for key in keys)]
+    names = list(dict.fromkeys([*(layout if (layout := layout_prefix(key)) in whole else key for key in others), *unserved]))
     return "most backends" if len(names) > 3 else f"all backends but {_and(names)}" if names else "all backends"
 
 

@@ -71,3 +71,12 @@ def test_the_way_back_where_the_operator_itself_is_not_recorded():
     dispatch = {"CPU": "math kernel", "AutogradCPU": "math kernel", "AutogradNestedTensor": "autograd kernel"}
     assert _lead(dispatch, nodes=("TurnBackward0",)).endswith(" On the way back: TurnBackward0 (nested tensors alone), else those of the operators that it calls.")
     assert _lead({**dispatch, "AutogradNestedTensor": "missing"}, nodes=("TurnBackward0",)).endswith(" On the way back: those of the operators that it calls.")
+
+
+def test_a_layout_is_named_as_a_whole_only_where_all_of_its_keys_have_kernels():
+    default = {"CPU": "default backend kernel", "SparseCPU": "kernel"}
+    assert _lead({**default, "SparseCUDA": "default backend kernel"}) == "One default kernel serves all backends but SparseCPU."
+    assert _lead({**default, "SparseCUDA": "kernel"}) == "One default kernel serves all backends but Sparse."
+    assert _lead({"CPU": "default backend kernel", "MPS": "kernel"}, (Registration("DefaultBackend", "at::native::turn", Origin.YAML),)) == (
+        "Computed by kernels of its own for MPS. A default kernel serves CPU."
+    )
